@@ -35,7 +35,7 @@ export type Part = (typeof parts)[number];
 /** Which part a function of ours belongs to: the first whose pattern finds its `file:name`. */
 const ours: readonly (readonly [Part, RegExp])[] = [
   ['log', /^src\/log\//],
-  ['metrics', /^src\/(metrics\/|gateway\/(finished-exchange|counted-refusals))/],
+  ['metrics', /^src\/(metrics\/|listeners\/finished-exchange|runtime\/counted-refusals)/],
   ['authenticate', /^src\/(authenticate|credentials|stores)\//],
   ['authorise', /^src\/proxy\/authorise/],
   ['route it', /^src\/(proxy\/route-table|gateway\/routes|rules\/own-areas)/],
@@ -46,21 +46,27 @@ const ours: readonly (readonly [Part, RegExp])[] = [
   ['head for the client', /^src\/(proxy\/(response-headers|private-responses)|http\/cors)/],
   [
     'send to the client',
-    /^src\/(http1\/(response-writer|framed-response|output)|http\/reply|forward-auth\/(answer|decision))/,
+    /^src\/(http1\/(server\/(response-writer|framed-response)|message\/output)|http\/reply|forward-auth\/(answer|decision))/,
   ],
-  ['head for the upstream', /^src\/(proxy\/(request-headers|identity-headers)|http1\/client-request)/],
+  [
+    'head for the upstream',
+    /^src\/(proxy\/(request-headers|identity-headers)|http1\/client\/client-request)/,
+  ],
   [
     'parse the response',
-    /^src\/http1\/(response-framing|client-connection.*:#?(read|readHead|onChunk|switch)$)/,
+    /^src\/http1\/client\/(response-framing|client-connection.*:#?(read|readHead|onChunk|switch)$)/,
   ],
   [
     'read the response',
-    /^src\/(http1\/(client-connection.*:#?on|socket-reads|pool-member.*:(complete|on))|proxy\/forward\.ts:(onHead|onData|onEnd))/,
+    /^src\/(http1\/client\/(client-connection.*:#?on|socket-reads|pool-member.*:(complete|on))|proxy\/forward\.ts:(onHead|onData|onEnd))/,
   ],
-  ['send to the upstream', /^src\/(http1\/(client-|pool-member)|proxy\/(forward|held-bodies|open-streams))/],
+  [
+    'send to the upstream',
+    /^src\/(http1\/client\/(client-|pool-member)|proxy\/(forward|held-bodies|open-streams))/,
+  ],
   [
     'parse the request',
-    /^src\/http1\/(request-|message-head|head-text|name-cache|chunk|copied-text|growing-bytes|incoming-body)/,
+    /^src\/http1\/(server\/(request-|incoming-body)|message\/(request-|message-head|head-text|name-cache|chunk|copied-text|growing-bytes))/,
   ],
   ['read the request', /^src\/(http1\/|http\/(public-server|exchange))/],
 ];

@@ -1,4 +1,4 @@
-import { startPostgres } from '../../test/support/postgres-server.ts';
+import { startPostgres } from '../../test/support/stores/postgres-server.ts';
 import { packageVersion } from './peer.ts';
 import type { StoreServer } from './store-server.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { loadConfig } from '../../src/config/load.ts';
-import { formatProblem } from '../../src/config/problems.ts';
+import { formatProblem } from '../../src/config/report/problems.ts';
 import { startPage } from './page.ts';
 import { accounts, startLocalProvider } from './provider.ts';
 

@@ -5,7 +5,7 @@ import type { WebCookies } from '../credentials/web-cookie.ts';
 import { cookieValues } from '../http/cookies.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { type WebCookieOrigins, webCookieCounts } from '../http/web-cookie-use.ts';
-import { keptText } from '../http1/copied-text.ts';
+import { keptText } from '../http1/message/copied-text.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { Records } from '../stores/records.ts';
 import type { LiveSession, Sessions } from '../stores/sessions.ts';

@@ -1,5 +1,5 @@
-import { newBootstrapToken } from '../gateway/bootstrap.ts';
 import { commandLine } from '../log/log.ts';
+import { newBootstrapToken } from '../runtime/bootstrap.ts';
 import type { BootstrapState } from '../stores/records.ts';
 import { type Call, Failure } from './command.ts';
 import { printResult } from './terminal.ts';

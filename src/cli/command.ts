@@ -1,4 +1,4 @@
-import type { Creation } from '../gateway/store-files.ts';
+import type { Creation } from '../runtime/store-files.ts';
 
 /** The process, as far as commands use it. */
 export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env' | 'on' | 'exit'>;

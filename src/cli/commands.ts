@@ -1,11 +1,11 @@
-import { auditCommands } from './audit-commands.ts';
+import { auditCommands } from './audit/audit-commands.ts';
 import type { Command } from './command.ts';
-import { keyCommands } from './key-commands.ts';
-import { scopeSetCommands } from './scope-set-commands.ts';
-import { sessionCommands } from './session-commands.ts';
-import { signingKeyCommands } from './signing-key-commands.ts';
+import { keyCommands } from './key/key-commands.ts';
+import { scopeSetCommands } from './scope-set/scope-set-commands.ts';
+import { sessionCommands } from './session/session-commands.ts';
+import { signingKeyCommands } from './signing-key/signing-key-commands.ts';
 import { firstSignal, printResult } from './terminal.ts';
-import { userCommands } from './user-commands.ts';
+import { userCommands } from './user/user-commands.ts';
 
 const text = { type: 'string' } as const;
 const switched = { type: 'boolean' } as const;
@@ -25,7 +25,7 @@ or SIGINT`,
     stores: 'first-start',
     run: async (call) => {
       const stopRequested = firstSignal(call.terminal);
-      await (await import('./serve.ts')).serve(call, stopRequested);
+      await (await import('./serve/serve.ts')).serve(call, stopRequested);
     },
   },
   {

@@ -1,4 +1,4 @@
-import { applyManaged, ManagedProblems } from '../gateway/managed-configuration.ts';
+import { applyManaged, ManagedProblems } from '../runtime/managed-configuration.ts';
 import type { ManagedChanges } from '../stores/managed-records.ts';
 import type { Changed } from '../stores/scope-set-records.ts';
 import type { UserRecord } from '../stores/user-records.ts';

@@ -1,17 +1,17 @@
 import { type LoadedConfig, loadConfig, loadConfigText } from '../config/load.ts';
-import { notesOf } from '../config/notes.ts';
 import {
   type ConfigProblem,
   type Finding,
   formatNote,
   formatProblem,
   formatWarning,
-} from '../config/problems.ts';
-import type { Config } from '../config/schema.ts';
-import { type Creation, problemsOfStoreFiles } from '../gateway/store-files.ts';
+} from '../config/report/problems.ts';
+import { notesOf } from '../config/rules/notes.ts';
+import type { Config } from '../config/sections/schema.ts';
+import { type Creation, problemsOfStoreFiles } from '../runtime/store-files.ts';
 import { type Call, Failure } from './command.ts';
+import { tryOutConfiguration } from './serve/try-out.ts';
 import { printResult } from './terminal.ts';
-import { tryOutConfiguration } from './try-out.ts';
 
 /** A configuration file that has been read: its values, or everything that is wrong with it. */
 export type ReadConfig = LoadedConfig & { readonly file: string };

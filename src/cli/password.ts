@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import { passwordFault } from '../credentials/password-rules.ts';
 import { createPasswordHasher, parsePassword } from '../credentials/passwords.ts';
 import { parsePasswordHash, passwordHashRule } from '../rules/password-hash.ts';

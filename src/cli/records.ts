@@ -1,8 +1,8 @@
 import { withAbsolutePath } from '../config/absolute-paths.ts';
-import type { Config } from '../config/schema.ts';
-import { parseRecordsAddress, type RecordsAddress } from '../config/store-addresses.ts';
-import { openCopySource, openCopyTarget, type RecordsLocation } from '../gateway/stores.ts';
+import type { Config } from '../config/sections/schema.ts';
+import { parseRecordsAddress, type RecordsAddress } from '../config/values/store-addresses.ts';
 import { commandLine } from '../log/log.ts';
+import { openCopySource, openCopyTarget, type RecordsLocation } from '../runtime/stores.ts';
 import type { AuditOf } from '../stores/audit.ts';
 import { CopyRefusal, copyRecords, type TableSummary } from '../stores/sql/copy.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';

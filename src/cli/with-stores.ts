@@ -1,9 +1,9 @@
-import type { Config } from '../config/schema.ts';
-import { catalogueOf } from '../config/scope-names.ts';
+import type { Config } from '../config/sections/schema.ts';
+import { catalogueOf } from '../config/values/scope-names.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
 import type { ChangeEntry } from '../endpoints/change-audit.ts';
-import { openStores, type Stores } from '../gateway/stores.ts';
 import type { Log } from '../log/log.ts';
+import { openStores, type Stores } from '../runtime/stores.ts';
 import type { AuditOf } from '../stores/audit.ts';
 import type { CallerRef } from '../stores/caller.ts';
 import type { Call } from './command.ts';

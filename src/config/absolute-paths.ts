@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { isTlsFile } from './certificates.ts';
-import type { Config } from './schema.ts';
+import type { Config } from './sections/schema.ts';
+import { isTlsFile } from './values/certificates.ts';
 
 /** The configuration with every path of a file or socket made absolute, starting at `folder`. */
 export function withAbsolutePaths(config: Config, folder: string): Config {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { clientTlsFiles } from './client-tls.ts';
-import type { Config } from './schema.ts';
+import type { Config } from './sections/schema.ts';
+import { clientTlsFiles } from './values/client-tls.ts';
 
 /** Reads a file that a configuration names. Throws Node's error if it can't be read. */
 export type ReadFile = (path: string) => Buffer;

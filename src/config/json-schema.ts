@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configSchema } from './schema.ts';
+import { configSchema } from './sections/schema.ts';
 
 type JsonSchema = { [key: string]: unknown };
 

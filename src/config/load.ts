@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { withAbsolutePaths } from './absolute-paths.ts';
-import { certificateWarnings } from './certificate-warnings.ts';
-import { findingsOfFiles } from './file-rules.ts';
-import { goodPartsOf, withBrokenMarked } from './good-parts.ts';
-import { findingsOf, ruleOf } from './issues.ts';
-import { decodeUtf8, reasonOf, type Surroundings } from './outside-values.ts';
-import { positionsIn } from './positions.ts';
-import { type ConfigProblem, type Finding, keyOf } from './problems.ts';
-import { findingsOfRules } from './rules.ts';
-import { type Config, configSchema } from './schema.ts';
-import { parseYaml } from './syntax.ts';
-import { readTree } from './tree.ts';
-import { warningsOf } from './warnings.ts';
+import { goodPartsOf, withBrokenMarked } from './report/good-parts.ts';
+import { findingsOf, ruleOf } from './report/issues.ts';
+import { decodeUtf8, reasonOf, type Surroundings } from './report/outside-values.ts';
+import { positionsIn } from './report/positions.ts';
+import { type ConfigProblem, type Finding, keyOf } from './report/problems.ts';
+import { parseYaml } from './report/syntax.ts';
+import { readTree } from './report/tree.ts';
+import { certificateWarnings } from './rules/certificate-warnings.ts';
+import { findingsOfFiles } from './rules/file-rules.ts';
+import { findingsOfRules } from './rules/rules.ts';
+import { warningsOf } from './rules/warnings.ts';
+import { type Config, configSchema } from './sections/schema.ts';
 
 /** A valid configuration. */
 interface ValidConfig {

@@ -1,5 +1,5 @@
-import { nameOfGrant } from '../config/identity-providers.ts';
-import type { IdentityProviderConfig } from '../config/schema.ts';
+import { nameOfGrant } from '../config/sections/identity-providers.ts';
+import type { IdentityProviderConfig } from '../config/sections/schema.ts';
 import type { ApiKeyWithOwner } from '../stores/api-key.ts';
 import { administratorSetId, type ScopeSet } from '../stores/scope-set.ts';
 import type { SessionOrigin } from '../stores/session-origin.ts';

@@ -1,12 +1,12 @@
 import { Refusal } from '../errors.ts';
 import type { AuditOf } from '../stores/audit.ts';
-import { timedOut } from '../stores/breaker.ts';
 import { decideTurn, isDue, type KeyTimes } from '../stores/key-schedule.ts';
 import { SealError } from '../stores/record-seals.ts';
 import type { Records } from '../stores/records.ts';
+import { timedOut } from '../stores/remote/breaker.ts';
+import { within } from '../stores/remote/timeout.ts';
 import { isOfSeries, type KeySeries, type SigningKey, type StoredKeys } from '../stores/signing-key.ts';
 import type { KeyChange } from '../stores/signing-key-records.ts';
-import { within } from '../stores/timeout.ts';
 import { generateSigningKey } from './signing-keys.ts';
 
 /** What the keys are read from, and by what clocks. */

@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import { FieldBlock } from '../http1/head-text.ts';
+import { FieldBlock } from '../http1/message/head-text.ts';
 import type { SessionOrigin } from '../stores/session-origin.ts';
 import { HeldScopes } from './scopes.ts';
 

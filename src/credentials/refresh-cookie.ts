@@ -1,4 +1,4 @@
-import { keptText } from '../http1/copied-text.ts';
+import { keptText } from '../http1/message/copied-text.ts';
 import { type CookieSecrets, createCookieMacs } from './cookie-secrets.ts';
 
 /** The content of a refresh cookie with a valid MAC. */

@@ -1,4 +1,4 @@
-import { keptText } from '../http1/copied-text.ts';
+import { keptText } from '../http1/message/copied-text.ts';
 import { RecentCache } from '../stores/recent-cache.ts';
 import { type AccessClaims, type AccessTokens, isIssuedLater } from './access-token.ts';
 

@@ -1,8 +1,8 @@
 import type { Principal } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type AuditEntry, actorOfSession } from '../log/log.ts';
-import { isUnavailable } from '../stores/breaker.ts';
 import type { Records } from '../stores/records.ts';
+import { isUnavailable } from '../stores/remote/breaker.ts';
 import { admitsSession } from '../stores/session-epoch.ts';
 import type { Session, Sessions } from '../stores/sessions.ts';
 import { type Audit, actorOf } from './audit.ts';

@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7';
-import type { IdentityProviderConfig } from '../config/schema.ts';
+import type { IdentityProviderConfig } from '../config/sections/schema.ts';
 import type { VerifiedIdentity } from '../identity-providers/identity-provider.ts';
 import type { Log } from '../log/log.ts';
 import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';

@@ -1,4 +1,4 @@
-import type { LongTargets } from '../http1/target-limits.ts';
+import type { LongTargets } from '../http1/server/target-limits.ts';
 
 /** Assertions with many groups are long, and so are the codes of some providers. */
 const maxExchangeTargetBytes = 64 * 1024;

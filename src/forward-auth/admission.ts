@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { canonicalAddress } from '../http1/peer-address.ts';
+import { canonicalAddress } from '../http1/server/peer-address.ts';
 
 /** Time that a peer outside `proxies` stays connected, ms: long enough to read the refusal. */
 const strangerMs = 1_000;

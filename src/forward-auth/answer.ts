@@ -4,7 +4,7 @@ import { type OwnCookies, separatedCookies, withoutCookies } from '../http/cooki
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import type { RequestHead } from '../http/request-head.ts';
-import { FieldBlock } from '../http1/head-text.ts';
+import { FieldBlock } from '../http1/message/head-text.ts';
 import { assertionHeader } from '../proxy/request-headers.ts';
 import type { Route } from '../proxy/route-table.ts';
 import { type Mode, removalHeader } from './modes.ts';

@@ -1,5 +1,5 @@
-import type { ResponseWriter } from '../http1/connection-options.ts';
-import type { FieldBlock } from '../http1/head-text.ts';
+import type { FieldBlock } from '../http1/message/head-text.ts';
+import type { ResponseWriter } from '../http1/server/connection-options.ts';
 import { type CheckResponse, overwrite, type SetHeader } from './check-protocol.ts';
 import { removalHeader } from './modes.ts';
 import { utf8Text } from './utf8-bytes.ts';

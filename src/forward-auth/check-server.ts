@@ -1,11 +1,11 @@
 import { performServerHandshake, type ServerHttp2Session } from 'node:http2';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
-import type { RequestChannel } from '../http1/connection-options.ts';
-import { shownSubject } from '../http1/distinguished-name.ts';
-import type { HandshakeFailure } from '../http1/handshake-failure.ts';
-import { TlsGate, tlsServerOptions } from '../http1/tls-gate.ts';
-import { admitsOthers, type ListenerTls } from '../http1/tls-settings.ts';
+import { shownSubject } from '../http1/message/distinguished-name.ts';
+import type { RequestChannel } from '../http1/server/connection-options.ts';
+import type { HandshakeFailure } from '../http1/server/handshake-failure.ts';
+import { TlsGate, tlsServerOptions } from '../http1/server/tls-gate.ts';
+import { admitsOthers, type ListenerTls } from '../http1/server/tls-settings.ts';
 import { type CheckRequest, type CheckResponse, checkPath, createCheckCodec } from './check-protocol.ts';
 import { serveUnary } from './grpc-unary.ts';
 

@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import { knownMethods } from '../http1/node-http.ts';
+import { knownMethods } from '../http1/message/node-http.ts';
 import type { CheckRequest } from './check-protocol.ts';
 import { utf8Bytes } from './utf8-bytes.ts';
 

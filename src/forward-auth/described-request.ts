@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
-import type { RequestHeadText } from '../http1/message-head.ts';
-import { knownMethods } from '../http1/node-http.ts';
+import type { RequestHeadText } from '../http1/message/message-head.ts';
+import { knownMethods } from '../http1/message/node-http.ts';
 import type { DescribingHeaders, Mode } from './modes.ts';
 
 /** Method and target of a request that a proxy asks about. */

@@ -1,4 +1,4 @@
-import type { DecisionMode } from '../config/forward-auth.ts';
+import type { DecisionMode } from '../config/sections/forward-auth.ts';
 import type { RefusalParts, RefusalShape } from '../http/reply.ts';
 
 /** The headers of a proxy's question that name method and target of the request it is about, in lower case. */

@@ -1,4 +1,4 @@
-import type { Config, DecisionListenerConfig } from '../config/schema.ts';
+import type { Config, DecisionListenerConfig } from '../config/sections/schema.ts';
 import { Refusal } from '../errors.ts';
 import { createTrustedProxies, describedAddress, type TrustedProxies } from '../http/client-address.ts';
 import { Exchange } from '../http/exchange.ts';

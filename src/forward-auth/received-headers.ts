@@ -1,5 +1,5 @@
 import { type HeaderRules, meaning, meaningOf } from '../http/header-names.ts';
-import { cachedByName } from '../http1/name-cache.ts';
+import { cachedByName } from '../http1/message/name-cache.ts';
 import { hopByHopNames, normalisedName, trailerNames } from '../rules/known-headers.ts';
 import type { Mode } from './modes.ts';
 

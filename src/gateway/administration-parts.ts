@@ -2,7 +2,7 @@ import type { Holdings } from '../credentials/holdings.ts';
 import type { PasswordHasher } from '../credentials/passwords.ts';
 import type { Audit } from '../endpoints/audit.ts';
 import type { ChangeAudit } from '../endpoints/change-audit.ts';
-import type { Stores } from './stores.ts';
+import type { Stores } from '../runtime/stores.ts';
 
 /** What the endpoints of administration are built from. */
 export interface AdministrationParts {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import { type Cursors, createCursors } from '../credentials/cursor.ts';
 import { createApiKeyCreate } from '../endpoints/api-keys/create.ts';
 import { createApiKeyDelete } from '../endpoints/api-keys/delete.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { ApiKeyCreateOptions } from '../endpoints/api-keys/create.ts';
 import type { AdministrationParts } from './administration-parts.ts';
 

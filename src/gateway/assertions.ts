@@ -1,5 +1,5 @@
 import type { JSONWebKeySet } from 'jose';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import {
   type Assert,
   type AssertionKey,

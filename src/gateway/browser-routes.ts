@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { OwnRoutes } from '../endpoints/routes.ts';
 import type { RouteTable } from '../proxy/route-table.ts';
 import type { GatewayParts } from './gateway.ts';

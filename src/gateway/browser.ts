@@ -2,7 +2,7 @@ import type { Authenticate } from '../authenticate/authenticate.ts';
 import { type AuthenticateBrowser, createAuthenticateBrowser } from '../authenticate/authenticate-browser.ts';
 import { createWebCookieAuthenticator, type WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
 import type { ReadFile } from '../config/configured-files.ts';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { CookieSecrets } from '../credentials/cookie-secrets.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
@@ -13,9 +13,9 @@ import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { InsteadOf } from '../http/reply.ts';
 import type { EchoPage } from '../proxy/echo.ts';
 import { areaOf } from '../rules/own-areas.ts';
+import type { Stores } from '../runtime/stores.ts';
 import type { WebArea } from '../web/area.ts';
 import type { JudgedRequest } from './judge.ts';
-import type { Stores } from './stores.ts';
 
 /** What the request path does for browsers. */
 export interface BrowserParts {

@@ -3,8 +3,8 @@ import { type Authenticate, createAuthenticate } from '../authenticate/authentic
 import { createBearerTokenAuthenticator } from '../authenticate/bearer-token.ts';
 import { createHeldNow } from '../authenticate/held-now.ts';
 import type { ReadFile } from '../config/configured-files.ts';
-import type { Config } from '../config/schema.ts';
-import { catalogueOf } from '../config/scope-names.ts';
+import type { Config } from '../config/sections/schema.ts';
+import { catalogueOf } from '../config/values/scope-names.ts';
 import { type AccessTokens, accessTokenUse, createAccessTokens } from '../credentials/access-token.ts';
 import { createCookieSecrets } from '../credentials/cookie-secrets.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
@@ -27,25 +27,25 @@ import type { Log } from '../log/log.ts';
 import { createForward } from '../proxy/forward.ts';
 import type { Forward } from '../proxy/forward-options.ts';
 import type { OpenStreams } from '../proxy/open-streams.ts';
+import type { AuditTrail } from '../runtime/audit-trail.ts';
+import type { DescriptorBudget } from '../runtime/descriptor-budget.ts';
+import type { Engine } from '../runtime/engine.ts';
+import { prepareKeys } from '../runtime/key-rotation.ts';
+import type { GatewayMetrics } from '../runtime/metrics.ts';
+import type { GatewayNames } from '../runtime/names.ts';
+import { traceAuthenticate, traceForward } from '../runtime/spans.ts';
+import type { Stores } from '../runtime/stores.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { composeAssertions } from './assertions.ts';
-import type { AuditTrail } from './audit-trail.ts';
 import { composeBrowser } from './browser.ts';
 import { createIsForBrowsers } from './browser-routes.ts';
 import { composeDecisions } from './decisions.ts';
-import type { DescriptorBudget } from './descriptor-budget.ts';
 import { composeEndpoints } from './endpoints.ts';
-import type { Engine } from './engine.ts';
 import { Gateway } from './gateway.ts';
 import { createJudge } from './judge.ts';
-import { prepareKeys } from './key-rotation.ts';
-import type { GatewayMetrics } from './metrics.ts';
-import type { GatewayNames } from './names.ts';
 import { consoleHostOf, hostGuardOf, ownOrigins } from './own-origins.ts';
 import { composeRoutes } from './routes.ts';
 import { sessionTimesOf } from './session-times.ts';
-import { traceAuthenticate, traceForward } from './spans.ts';
-import type { Stores } from './stores.ts';
 
 /** What outlives a configuration: a reload builds another gateway from the same parts. */
 export interface LastingParts {

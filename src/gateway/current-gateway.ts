@@ -3,10 +3,10 @@ import type { HeldNow } from '../credentials/principal.ts';
 import type { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { RefusedRequest } from '../http/refused-request.ts';
+import type { BackgroundSettings } from '../runtime/background-work.ts';
+import { noGateway, type WatchedGateway } from '../runtime/metrics.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
-import type { BackgroundSettings } from './background-work.ts';
 import type { Gateway } from './gateway.ts';
-import { noGateway, type WatchedGateway } from './metrics.ts';
 
 /** The gateway that serves now. A reload replaces it; parts that survive a reload reach it through here. */
 export class CurrentGateway {

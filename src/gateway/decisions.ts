@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import { answeredNames, createAllowedReply } from '../forward-auth/answer.ts';
 import { createDecision, type Decision } from '../forward-auth/decision.ts';
 import { modes, refusalShapeOf } from '../forward-auth/modes.ts';

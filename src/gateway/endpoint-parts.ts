@@ -5,14 +5,14 @@ import type { RecentUse } from '../credentials/recent-use.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Log } from '../log/log.ts';
+import type { AuditTrail } from '../runtime/audit-trail.ts';
+import type { DescriptorBudget } from '../runtime/descriptor-budget.ts';
+import type { GatewayMetrics } from '../runtime/metrics.ts';
+import type { GatewayNames } from '../runtime/names.ts';
+import type { Stores } from '../runtime/stores.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { Assertions } from './assertions.ts';
-import type { AuditTrail } from './audit-trail.ts';
 import type { BrowserParts } from './browser.ts';
-import type { DescriptorBudget } from './descriptor-budget.ts';
-import type { GatewayMetrics } from './metrics.ts';
-import type { GatewayNames } from './names.ts';
-import type { Stores } from './stores.ts';
 
 /** What the endpoints share with the request path. */
 export interface EndpointParts {

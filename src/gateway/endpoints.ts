@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
 import type { AnyEndpoint } from '../endpoints/endpoint.ts';
 import { createAssertionJwks, createJwks } from '../endpoints/jwks.ts';
@@ -7,11 +7,11 @@ import { createLogout } from '../endpoints/logout.ts';
 import { createRefresh } from '../endpoints/refresh.ts';
 import { createOwnRoutes, type OwnRoutes } from '../endpoints/routes.ts';
 import { createSelfPassword } from '../endpoints/self-password.ts';
+import type { Stores } from '../runtime/stores.ts';
 import { composeAdministration } from './administration.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
 import type { ProviderEndpoints, SignInParts } from './identity-providers.ts';
 import { type ComposedSignIns, composeSignIns } from './sign-ins.ts';
-import type { Stores } from './stores.ts';
 import { tokenEndpoints } from './token-endpoints.ts';
 import type { WebEndpointParts } from './web-endpoints.ts';
 

@@ -15,11 +15,11 @@ import { assertNoLoop } from '../http/request-head.ts';
 import type { Log } from '../log/log.ts';
 import type { Forward } from '../proxy/forward-options.ts';
 import { isForwarding } from '../proxy/route-table.ts';
+import type { BackgroundSettings } from '../runtime/background-work.ts';
+import type { WatchedGateway } from '../runtime/metrics.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
-import type { BackgroundSettings } from './background-work.ts';
 import type { OwnEndpoints } from './endpoints.ts';
 import type { Judge, Listener } from './judge.ts';
-import type { WatchedGateway } from './metrics.ts';
 import type { ComposedRoutes } from './routes.ts';
 
 /** The parts of the request path, built from one configuration. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Config, IdentityProviderConfig } from '../config/schema.ts';
+import type { Config, IdentityProviderConfig } from '../config/sections/schema.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { createIdTokenSeals, type IdTokenSeals } from '../credentials/sealed-id-token.ts';
 import type { Audit } from '../endpoints/audit.ts';
@@ -23,12 +23,12 @@ import { createIdentityProvider, type IdentityProvider } from '../identity-provi
 import { createProviderNetwork, type ProviderNetwork } from '../identity-providers/provider-network.ts';
 import { createSignInStarts, type SignInStarts } from '../identity-providers/sign-in-start.ts';
 import type { Log } from '../log/log.ts';
+import type { DescriptorBudget } from '../runtime/descriptor-budget.ts';
+import type { GatewayNames } from '../runtime/names.ts';
+import { traceNetwork } from '../runtime/spans.ts';
+import type { Stores } from '../runtime/stores.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { PageProvider } from '../web/page-provider.ts';
-import type { DescriptorBudget } from './descriptor-budget.ts';
-import type { GatewayNames } from './names.ts';
-import { traceNetwork } from './spans.ts';
-import type { Stores } from './stores.ts';
 
 /** What sign-in through providers shares with sign-in by password. */
 export interface SignInParts {

@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { LoginLimits } from '../credentials/throttle.ts';
 
 /** The limits on failed attempts, from `login_throttle`. */

@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import { assertLoopbackHost, createIsHostOf, createIsNameOf, isLoopbackName } from '../http/host.ts';
 import type { RequestHead } from '../http/request-head.ts';
 

@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 
 /** Paths of routes that a configuration had, and the next one has not. */
 export function routesOnlyIn(before: Config, now: Config): string[] {

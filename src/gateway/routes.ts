@@ -1,18 +1,18 @@
-import { loadClientTls } from '../config/client-tls.ts';
 import type { ReadFile } from '../config/configured-files.ts';
-import { noUpstream } from '../config/routes.ts';
-import type { Config, UpstreamConfig } from '../config/schema.ts';
-import { parseUpstreamAddress, type UpstreamAddress } from '../config/upstream-address.ts';
-import { createUpstream, type Upstream, type UpstreamOptions } from '../http1/client-pool.ts';
+import { noUpstream } from '../config/sections/routes.ts';
+import type { Config, UpstreamConfig } from '../config/sections/schema.ts';
+import { loadClientTls } from '../config/values/client-tls.ts';
+import { parseUpstreamAddress, type UpstreamAddress } from '../config/values/upstream-address.ts';
+import { createUpstream, type Upstream, type UpstreamOptions } from '../http1/client/client-pool.ts';
 import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
 import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
 import { hostAndPort } from '../proxy/upstream-failure.ts';
+import type { DescriptorBudget, PooledUpstream } from '../runtime/descriptor-budget.ts';
+import { upstreamDescriptors } from '../runtime/descriptor-needs.ts';
+import type { Engine } from '../runtime/engine.ts';
+import type { GatewayNames } from '../runtime/names.ts';
 import type { Assertions } from './assertions.ts';
-import type { DescriptorBudget, PooledUpstream } from './descriptor-budget.ts';
-import { upstreamDescriptors } from './descriptor-needs.ts';
-import type { Engine } from './engine.ts';
-import type { GatewayNames } from './names.ts';
 
 /** The configured routes with the upstreams they lead to. */
 export interface ComposedRoutes {

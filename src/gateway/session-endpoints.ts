@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { Cursors } from '../credentials/cursor.ts';
 import type { AnyEndpoint } from '../endpoints/endpoint.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
 
 /** The lifetimes of sessions under a configuration. */

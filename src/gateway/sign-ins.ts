@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import { createPasswordHasher, type PasswordHasher } from '../credentials/passwords.ts';
 import { createRefreshCookies, type RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { createLoginThrottle, type LoginThrottle } from '../credentials/throttle.ts';

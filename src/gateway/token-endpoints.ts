@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import { createAddressThrottle } from '../credentials/throttle.ts';
 import { createBootstrap } from '../endpoints/bootstrap.ts';
 import type { AnyEndpoint } from '../endpoints/endpoint.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { Cursors } from '../credentials/cursor.ts';
 import { createLoginThrottle } from '../credentials/throttle.ts';
 import { createUserApiKeyCreate } from '../endpoints/api-keys/create.ts';

@@ -1,5 +1,5 @@
 import type { ReadFile } from '../config/configured-files.ts';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { CookieSecrets } from '../credentials/cookie-secrets.ts';
 import { createWebCookies } from '../credentials/web-cookie.ts';
 import { type CookieAttributes, hostOnlyName } from '../http/cookies.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { AnyEndpoint, Endpoint } from '../endpoints/endpoint.ts';
 import type { PasswordSignIn } from '../endpoints/login.ts';
 import { createPageStartCookies, createStartCookies } from '../endpoints/start-cookies.ts';

@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { certificatesOf, haveRoot } from '../config/certificates.ts';
-import { contextOptions, type ListenerTls } from '../http1/tls-settings.ts';
+import { certificatesOf, haveRoot } from '../config/values/certificates.ts';
+import { contextOptions, type ListenerTls } from '../http1/server/tls-settings.ts';
 
 /** The files of a listener, and whether clients have to show a certificate where `client_ca` is given. */
 export interface ListenerFiles {

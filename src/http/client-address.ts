@@ -2,8 +2,8 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { addressKey } from '../credentials/address-key.ts';
-import { keptText } from '../http1/copied-text.ts';
-import { canonicalAddress } from '../http1/peer-address.ts';
+import { keptText } from '../http1/message/copied-text.ts';
+import { canonicalAddress } from '../http1/server/peer-address.ts';
 
 const cachedAddresses = 1_000;
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Refusal } from '../errors.ts';
-import type { RequestChannel, ResponseWriter, ServerExchange } from '../http1/connection-options.ts';
-import type { FieldBlock } from '../http1/head-text.ts';
-import type { BodyReader } from '../http1/incoming-body.ts';
-import type { RequestHeadText } from '../http1/message-head.ts';
+import type { FieldBlock } from '../http1/message/head-text.ts';
+import type { RequestHeadText } from '../http1/message/message-head.ts';
+import type { RequestChannel, ResponseWriter, ServerExchange } from '../http1/server/connection-options.ts';
+import type { BodyReader } from '../http1/server/incoming-body.ts';
 import type { Reason } from '../reasons.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';

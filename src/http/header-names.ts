@@ -1,4 +1,4 @@
-import { cachedByName } from '../http1/name-cache.ts';
+import { cachedByName } from '../http1/message/name-cache.ts';
 import {
   droppedNames,
   droppedPrefixes,

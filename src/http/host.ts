@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { Refusal } from '../errors.ts';
-import { canonicalAddress } from '../http1/peer-address.ts';
+import { canonicalAddress } from '../http1/server/peer-address.ts';
 import type { RequestHead } from './request-head.ts';
 
 /** Creates what recognises, in a Host header (RFC 9110 §7.2), the host of an origin: in any case, with its default port or not. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type RefusalCode, refusals } from '../errors.ts';
-import { createServer } from '../http1/node-http.ts';
+import { createServer } from '../http1/message/node-http.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import type { ReadReadiness } from './readiness.ts';
 import { isRequestId } from './request-head.ts';

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo, Socket } from 'node:net';
 import { Refusal } from '../errors.ts';
-import type { RequestChannel, ResponseWriter } from '../http1/connection-options.ts';
-import type { HandshakeFailure } from '../http1/handshake-failure.ts';
-import type { RequestHeadText } from '../http1/message-head.ts';
+import type { RequestHeadText } from '../http1/message/message-head.ts';
+import type { RequestChannel, ResponseWriter } from '../http1/server/connection-options.ts';
+import type { HandshakeFailure } from '../http1/server/handshake-failure.ts';
 import {
   type CreateListener,
   type ServerLimits as EngineLimits,
   Http1Server,
   type ServerOptions,
-} from '../http1/server.ts';
-import { createTargetLimits, type LongTargets, type TargetLimits } from '../http1/target-limits.ts';
-import type { ListenerTls } from '../http1/tls-settings.ts';
+} from '../http1/server/server.ts';
+import { createTargetLimits, type LongTargets, type TargetLimits } from '../http1/server/target-limits.ts';
+import type { ListenerTls } from '../http1/server/tls-settings.ts';
 import { readBegunRequest } from './begun-request.ts';
 import { clientAddress, type TrustedProxies } from './client-address.ts';
 import { ConnectionsByAddress } from './connections-by-address.ts';

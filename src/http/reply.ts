@@ -1,5 +1,5 @@
 import { Refusal, refusals, ValidationError } from '../errors.ts';
-import { type FieldBlock, responseHeadText } from '../http1/head-text.ts';
+import { type FieldBlock, responseHeadText } from '../http1/message/head-text.ts';
 import type { Cors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { oauthErrorFields } from './oauth-error.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import type { BodyReader } from '../http1/incoming-body.ts';
+import type { BodyReader } from '../http1/server/incoming-body.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Refuses a body whose declared length exceeds the limit, before any of it is read. Throws `body_too_large`. */

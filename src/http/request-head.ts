@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import { hasBody, type RequestFraming, requestFraming } from '../http1/request-framing.ts';
+import { hasBody, type RequestFraming, requestFraming } from '../http1/message/request-framing.ts';
 import type { Reason } from '../reasons.ts';
 import { normalisedName, toolParameterPrefix } from '../rules/known-headers.ts';
 import { type Meaning, meaning, meaningOf } from './header-names.ts';

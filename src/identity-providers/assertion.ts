@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { compactVerify, errors } from 'jose';
-import type { IdentityProviderConfig } from '../config/schema.ts';
+import type { IdentityProviderConfig } from '../config/sections/schema.ts';
 import { Refusal } from '../errors.ts';
 import { hasValue } from './claims.ts';
 import { type CompactJws, parseCompactJws } from './compact-jws.ts';

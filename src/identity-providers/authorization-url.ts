@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IdentityProviderConfig } from '../config/schema.ts';
+import type { IdentityProviderConfig } from '../config/sections/schema.ts';
 import type { SignInStart } from './sign-in-start.ts';
 
 /** A provider's configuration, with the page that this use of it returns to. */

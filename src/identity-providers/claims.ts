@@ -1,5 +1,5 @@
-import { nameOfGrant } from '../config/identity-providers.ts';
-import type { IdentityProviderConfig } from '../config/schema.ts';
+import { nameOfGrant } from '../config/sections/identity-providers.ts';
+import type { IdentityProviderConfig } from '../config/sections/schema.ts';
 import { isEmailAddress } from '../rules/email-address.ts';
 import { maxUsernameCodePoints } from '../rules/text-limits.ts';
 import type { JsonObject } from './json-object.ts';

@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from 'oauth4webapi';
-import { isLoopbackHost } from '../config/addresses.ts';
+import { isLoopbackHost } from '../config/values/addresses.ts';
 import { type CachedDocument, createCachedDocument } from './cached-document.ts';
 import type { JsonObject } from './json-object.ts';
 import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';

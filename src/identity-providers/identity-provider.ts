@@ -1,9 +1,9 @@
 import { Refusal } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
+import { within } from '../stores/remote/timeout.ts';
 import type { SessionsOfProvider } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
-import { within } from '../stores/timeout.ts';
 import { type VerifiedAssertion, verifyAssertion } from './assertion.ts';
 import { authorizationUrl, type ProviderSettings } from './authorization-url.ts';
 import type { CachedDocument } from './cached-document.ts';

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Refusal } from '../errors.ts';
-import { phase } from '../http1/connection-clock.ts';
-import type { ConnectionOptions, ServerExchange } from '../http1/connection-options.ts';
-import { type BodyReader, IncomingBody } from '../http1/incoming-body.ts';
-import { receivedHead } from '../http1/message-head.ts';
-import { hasBody, type RequestFraming, requestFraming } from '../http1/request-framing.ts';
-import { ServedConnection } from '../http1/served-connection.ts';
+import { receivedHead } from '../http1/message/message-head.ts';
+import { hasBody, type RequestFraming, requestFraming } from '../http1/message/request-framing.ts';
+import { phase } from '../http1/server/connection-clock.ts';
+import type { ConnectionOptions, ServerExchange } from '../http1/server/connection-options.ts';
+import { type BodyReader, IncomingBody } from '../http1/server/incoming-body.ts';
+import { ServedConnection } from '../http1/server/served-connection.ts';
 import { NodeResponse } from './response.ts';
 
 /** Pipelined requests that are kept before the client has to wait. */

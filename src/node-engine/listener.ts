@@ -3,10 +3,15 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import type { ClientConnection, ConnectionOptions, ServerExchange } from '../http1/connection-options.ts';
-import { hasBody, requestFraming } from '../http1/request-framing.ts';
-import { checkIntervalMs, type Listener, type ServerOptions, type ServerSettings } from '../http1/server.ts';
-import { TlsGate, tlsServerOptions } from '../http1/tls-gate.ts';
+import { hasBody, requestFraming } from '../http1/message/request-framing.ts';
+import type {
+  ClientConnection,
+  ConnectionOptions,
+  ServerExchange,
+} from '../http1/server/connection-options.ts';
+import type { Listener, ServerOptions, ServerSettings } from '../http1/server/server.ts';
+import { checkIntervalMs } from '../http1/server/server.ts';
+import { TlsGate, tlsServerOptions } from '../http1/server/tls-gate.ts';
 import { NodeConnection } from './connection.ts';
 
 /** Listens with `node:http`: what a client sends is read by Node's parser, llhttp. */
@@ -32,7 +37,6 @@ export function createNodeListener<Exchange extends ServerExchange>(
   apply(options);
   // Called as the server closes, for connections with half a head as well; ours close themselves.
   server.closeIdleConnections = () => {};
-
   const onRequest = (_request: IncomingMessage, response: ServerResponse) =>
     connections.get(response.req.socket)?.receive(response);
   server.on('request', onRequest).on('checkContinue', onRequest).on('checkExpectation', onRequest);
@@ -65,11 +69,7 @@ export function createNodeListener<Exchange extends ServerExchange>(
     });
   }
 
-  return {
-    server,
-    apply,
-    renewTls: (renewed) => gate?.renew(renewed),
-  };
+  return { server, apply, renewTls: (renewed) => gate?.renew(renewed) };
 }
 
 /** Node stops reading HTTP once it takes a request for an upgrade, which it must not do while a body follows. */

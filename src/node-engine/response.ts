@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
-import { FramedResponse } from '../http1/framed-response.ts';
-import { type CheckedLines, type FieldBlock, type HeadText, lastChunk } from '../http1/head-text.ts';
-import { parseFields } from '../http1/message-head.ts';
+import { type CheckedLines, type FieldBlock, type HeadText, lastChunk } from '../http1/message/head-text.ts';
+import { parseFields } from '../http1/message/message-head.ts';
+import { FramedResponse } from '../http1/server/framed-response.ts';
 
 /** Writes one response through `node:http`; heads are checked as the built-in engine checks them. */
 export class NodeResponse extends FramedResponse {

@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { createProxyServer } from 'http-proxy-3';
-import type { UpstreamRequest } from '../http1/client-request.ts';
+import type { UpstreamRequest } from '../http1/client/client-request.ts';
 
 /**
  * Asks an upstream for another protocol on `socket`, by http-proxy-3. It is given our request in place of the client's

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { Client, type Dispatcher } from 'undici';
-import type { UpstreamRequest } from '../http1/client-request.ts';
-import { MalformedMessage } from '../http1/message-head.ts';
-import { maxHeadBytes, PoolMember, type ResponseSource } from '../http1/pool-member.ts';
-import { upgradeNamedIn } from '../http1/response-framing.ts';
-import { UpstreamError } from '../http1/upstream-error.ts';
+import type { UpstreamRequest } from '../http1/client/client-request.ts';
+import { maxHeadBytes, PoolMember, type ResponseSource } from '../http1/client/pool-member.ts';
+import { upgradeNamedIn } from '../http1/client/response-framing.ts';
+import { UpstreamError } from '../http1/client/upstream-error.ts';
+import { MalformedMessage } from '../http1/message/message-head.ts';
 import { requestUpgrade } from './upgrade.ts';
 
 /** Codes of errors of undici's and of Node's parser about what an upstream sent, rather than about the connection. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { defaultCookieName } from '../config/credentials.ts';
-import { builtInScopes } from '../config/scope-names.ts';
+import { defaultCookieName } from '../config/sections/credentials.ts';
+import { builtInScopes } from '../config/values/scope-names.ts';
 import { apiKeyInDb } from '../endpoints/api-keys/api-key-schemas.ts';
 import {
   errorBody,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isNavigation } from '../http/navigation.ts';
-import { createServer } from '../http1/node-http.ts';
+import { createServer } from '../http1/message/node-http.ts';
 
 /** The `builtin:echo` upstream, running. */
 export interface Echo {

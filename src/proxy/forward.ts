@@ -2,10 +2,14 @@ import type { Duplex } from 'node:stream';
 import type { Principal } from '../credentials/principal.ts';
 import type { Refusal } from '../errors.ts';
 import type { Exchange, ExchangeOwner } from '../http/exchange.ts';
-import { type RequestConnection, retriedMethods, type UpstreamRequest } from '../http1/client-request.ts';
-import { type HeadText, withField } from '../http1/head-text.ts';
-import { releaseBuffer } from '../http1/release-buffer.ts';
-import type { UpstreamError } from '../http1/upstream-error.ts';
+import {
+  type RequestConnection,
+  retriedMethods,
+  type UpstreamRequest,
+} from '../http1/client/client-request.ts';
+import type { UpstreamError } from '../http1/client/upstream-error.ts';
+import { type HeadText, withField } from '../http1/message/head-text.ts';
+import { releaseBuffer } from '../http1/message/release-buffer.ts';
 import type { Forward, ForwardOptions } from './forward-options.ts';
 import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
 import { HeldBodies } from './held-bodies.ts';

@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { RequestConnection } from '../http1/client-request.ts';
-import type { BodyReader } from '../http1/incoming-body.ts';
+import type { RequestConnection } from '../http1/client/client-request.ts';
+import type { BodyReader } from '../http1/server/incoming-body.ts';
 import type { HeldBodies, HeldBody } from './held-bodies.ts';
 import type { Route } from './route-table.ts';
 

@@ -1,5 +1,5 @@
 import { encodeHeaderValue, type Principal } from '../credentials/principal.ts';
-import { FieldBlock } from '../http1/head-text.ts';
+import { FieldBlock } from '../http1/message/head-text.ts';
 
 /** What an upstream can receive about the caller in a header whose name it chooses. */
 export type IdentityField =

@@ -1,4 +1,4 @@
-import { cachedByName } from '../http1/name-cache.ts';
+import { cachedByName } from '../http1/message/name-cache.ts';
 
 /** Headers by which caches of a provider's network are told something else than `Cache-Control` (RFC 9213). */
 export const targetedCaching = /^(?:[a-z-]+-)?(?:cdn-cache-control|surrogate-control)$/i;

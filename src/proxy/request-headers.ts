@@ -12,7 +12,7 @@ import {
   type HeadText,
   HeadWriter,
   headText,
-} from '../http1/head-text.ts';
+} from '../http1/message/head-text.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
 import type { ForwardingRoute } from './route-table.ts';

@@ -3,7 +3,7 @@ import { isOwnCookie, type OwnCookies, setCookieName } from '../http/cookies.ts'
 import { hopByHopOfResponses } from '../http/header-names.ts';
 import { hstsFields } from '../http/hsts.ts';
 import type { RequestHead } from '../http/request-head.ts';
-import { cachedByName } from '../http1/name-cache.ts';
+import { cachedByName } from '../http1/message/name-cache.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import { privateValue, targetedCaching } from './private-responses.ts';
 

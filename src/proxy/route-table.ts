@@ -1,6 +1,6 @@
 import type { Assert } from '../credentials/assertion.ts';
 import { Refusal } from '../errors.ts';
-import type { Upstream } from '../http1/client-pool.ts';
+import type { Upstream } from '../http1/client/client-pool.ts';
 import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
 import type { IdentityHeadersOf } from './identity-headers.ts';
 

@@ -1,5 +1,5 @@
 import type { Exchange, UpstreamFailureDetail } from '../http/exchange.ts';
-import type { UpstreamError } from '../http1/upstream-error.ts';
+import type { UpstreamError } from '../http1/client/upstream-error.ts';
 import type { Reason } from '../reasons.ts';
 import type { ForwardingRoute } from './route-table.ts';
 

@@ -45,7 +45,7 @@ export interface IdentityGrants {
   readonly subject: string;
   /** The name of the provider that granted the rights; null: unknown, because the record is from before it was stored. */
   readonly provider: string | null;
-  /** The names of the grants, as by config/identity-providers.ts; null: unknown, from before they were stored. */
+  /** The names of the grants, as by config/sections/identity-providers.ts; null: unknown, from before they were stored. */
   readonly grants: readonly string[] | null;
   readonly scopes: readonly string[];
   /** Ids of sets. */

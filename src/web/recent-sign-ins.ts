@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { RefusedRequest } from '../http/refused-request.ts';
-import { keptText } from '../http1/copied-text.ts';
+import { keptText } from '../http1/message/copied-text.ts';
 
 /** Browsers that have just signed in, known by address and user agent, since they may have kept no cookie. */
 export interface RecentSignIns {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 
 /** Where something listens. */
 export interface ListeningPlace {

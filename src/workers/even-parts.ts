@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 
 /** The configuration of one of `count` workers: it has an even part, rounded up, of what is bounded for the gateway as a whole. */
 export function evenPart(config: Config, count: number): Config {

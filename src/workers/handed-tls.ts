@@ -1,5 +1,5 @@
-import type { ListenersTls } from '../gateway/listener-certificates.ts';
-import type { ListenerTls } from '../http1/tls-settings.ts';
+import type { ListenerTls } from '../http1/server/tls-settings.ts';
+import type { ListenersTls } from '../listeners/listener-certificates.ts';
 
 /** What is sent to workers of the settings of listeners: PEM texts, no objects that are made of them. */
 export function handedTls({ listen, decisions }: ListenersTls): ListenersTls {

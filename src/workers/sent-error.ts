@@ -1,6 +1,6 @@
-import type { Finding } from '../config/problems.ts';
+import type { Finding } from '../config/report/problems.ts';
 import { Refusal, type RefusalCode } from '../errors.ts';
-import { ManagedProblems } from '../gateway/managed-configuration.ts';
+import { ManagedProblems } from '../runtime/managed-configuration.ts';
 
 /** An error as it travels between processes: what the command line makes its sentence and exit code of. */
 export interface SentError {

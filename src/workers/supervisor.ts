@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { readConfiguredFiles } from '../config/configured-files.ts';
-import type { Config } from '../config/schema.ts';
-import type { ListenerCertificates } from '../gateway/listener-certificates.ts';
-import type { ManagedReadings } from '../gateway/managed-readings.ts';
-import type { ReloadMetrics } from '../gateway/reload-metrics.ts';
-import { reportReloaded, reportReloadFailed } from '../gateway/reload-reports.ts';
-import type { rememberStart } from '../gateway/restart-only.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { ManagementServer } from '../http/management.ts';
+import type { ListenerCertificates } from '../listeners/listener-certificates.ts';
 import type { Log } from '../log/log.ts';
+import type { ManagedReadings } from '../runtime/managed-readings.ts';
+import type { ReloadMetrics } from '../runtime/reload-metrics.ts';
+import { reportReloaded, reportReloadFailed } from '../serve/reload-reports.ts';
+import type { rememberStart } from '../serve/restart-only.ts';
 import type { StartedWorker } from './worker-api.ts';
 import type { WorkerGroup } from './worker-group.ts';
 

@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import type { ConfiguredFiles } from '../config/configured-files.ts';
-import type { Config } from '../config/schema.ts';
-import type { ListenersTls } from '../gateway/listener-certificates.ts';
-import type { Creation } from '../gateway/store-files.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { Readiness } from '../http/readiness.ts';
+import type { ListenersTls } from '../listeners/listener-certificates.ts';
 import type { MetricSnapshot } from '../metrics/registry.ts';
+import type { Creation } from '../runtime/store-files.ts';
 import type {
   ConfigurationInForce,
   ManagedOutcome,

@@ -1,13 +1,13 @@
 import { readFrom } from '../config/configured-files.ts';
-import type { ListenersTls } from '../gateway/listener-certificates.ts';
-import { createProcessParts, type ProcessParts } from '../gateway/process-parts.ts';
+import type { ListenersTls } from '../listeners/listener-certificates.ts';
+import { createLog, type Log } from '../log/log.ts';
+import { createProcessParts, type ProcessParts } from '../serve/process-parts.ts';
 import type {
   ConfigurationContent,
   PreparedConfiguration,
   ServingGateway,
-} from '../gateway/serving-gateway.ts';
-import { startServing } from '../gateway/start-serving.ts';
-import { createLog, type Log } from '../log/log.ts';
+} from '../serve/serving-gateway.ts';
+import { startServing } from '../serve/start-serving.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import type { ListeningPlace } from './claimed-ports.ts';
 import { collectGarbageOnceIdle } from './idle-garbage.ts';

@@ -1,11 +1,11 @@
 import type { ConfiguredFiles } from '../config/configured-files.ts';
-import type { ListenersTls } from '../gateway/listener-certificates.ts';
 import { routesOnlyIn } from '../gateway/routes-only-in.ts';
-import type { Creation } from '../gateway/store-files.ts';
-import { newVia } from '../gateway/via.ts';
 import type { Readiness } from '../http/readiness.ts';
+import type { ListenersTls } from '../listeners/listener-certificates.ts';
 import type { Log } from '../log/log.ts';
 import { EndedCounts, type ProcessMetrics } from '../metrics/combined-metrics.ts';
+import type { Creation } from '../runtime/store-files.ts';
+import { newVia } from '../runtime/via.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import { claimPorts, type ListeningPlace, sharedPlaces } from './claimed-ports.ts';
 import { evenPart } from './even-parts.ts';

@@ -1,8 +1,8 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { type ConsoleGateway, settled, startConsole } from '../support/console.ts';
-import { administrator } from '../support/gateway.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { type ConsoleGateway, settled, startConsole } from '../support/pages/console.ts';
 
 t.setTimeout(600_000);
 

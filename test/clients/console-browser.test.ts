@@ -1,10 +1,10 @@
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { addMany, addSome, type Role, roles, settled, startConsole } from '../support/console.ts';
 import { eventually } from '../support/eventually.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { complaintsOf, overflows, rulesOfLooks, violationsOf } from '../support/page-judge.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { addMany, addSome, type Role, roles, settled, startConsole } from '../support/pages/console.ts';
+import { complaintsOf, overflows, rulesOfLooks, violationsOf } from '../support/pages/page-judge.ts';
 
 t.setTimeout(isLong ? 2_400_000 : 600_000);
 

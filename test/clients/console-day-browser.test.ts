@@ -1,6 +1,6 @@
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { settled, startConsole } from '../support/console.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { settled, startConsole } from '../support/pages/console.ts';
 
 t.setTimeout(600_000);
 

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { addSome, settled, startConsole } from '../support/console.ts';
 import { eventually } from '../support/eventually.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { addSome, settled, startConsole } from '../support/pages/console.ts';
 
 t.setTimeout(600_000);
 

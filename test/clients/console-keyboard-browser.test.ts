@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { settled, startConsole } from '../support/console.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { settled, startConsole } from '../support/pages/console.ts';
 
 t.setTimeout(600_000);
 

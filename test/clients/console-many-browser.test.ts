@@ -1,7 +1,7 @@
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { addMany, addSome, settled, startConsole } from '../support/console.ts';
-import { isLong } from '../support/gateway-under-load.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { addMany, addSome, settled, startConsole } from '../support/pages/console.ts';
 
 t.setTimeout(600_000);
 

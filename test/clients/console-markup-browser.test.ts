@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { cloneNewestRow, greatest, setNumber } from '../support/cloned-rows.ts';
-import { addSome, type ConsoleGateway, settled, startConsole } from '../support/console.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { overflows } from '../support/page-judge.ts';
-import { markupTexts } from '../support/page-texts.ts';
-import { watchPage } from '../support/page-watch.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { addSome, type ConsoleGateway, settled, startConsole } from '../support/pages/console.ts';
+import { overflows } from '../support/pages/page-judge.ts';
+import { markupTexts } from '../support/pages/page-texts.ts';
+import { watchPage } from '../support/pages/page-watch.ts';
+import { cloneNewestRow, greatest, setNumber } from '../support/stores/cloned-rows.ts';
 
 t.setTimeout(isLong ? 900_000 : 600_000);
 

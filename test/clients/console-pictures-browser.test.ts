@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { type ConsoleGateway, settled, startConsole } from '../support/console.ts';
-import { administrator } from '../support/gateway.ts';
-import { assertPicture } from '../support/pictures.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { type ConsoleGateway, settled, startConsole } from '../support/pages/console.ts';
+import { assertPicture } from '../support/pages/pictures.ts';
 
 t.setTimeout(600_000);
 

@@ -1,11 +1,17 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { type ConsoleGateway, settled, startConsole } from '../support/console.ts';
-import { es256, claims as exampleClaims, forge, header, jwkOf } from '../support/forged-assertions.ts';
-import { administrator } from '../support/gateway.ts';
-import { json, publish, type StubProvider, startStubProvider } from '../support/stub-provider.ts';
-import { navigation } from '../support/web.ts';
+import {
+  es256,
+  claims as exampleClaims,
+  forge,
+  header,
+  jwkOf,
+} from '../support/corpora/forged-assertions.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { type ConsoleGateway, settled, startConsole } from '../support/pages/console.ts';
+import { navigation } from '../support/pages/web.ts';
+import { json, publish, type StubProvider, startStubProvider } from '../support/servers/stub-provider.ts';
 
 t.setTimeout(600_000);
 

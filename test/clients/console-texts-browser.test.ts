@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { cloneNewestRow } from '../support/cloned-rows.ts';
-import { type ConsoleGateway, settled, startConsole } from '../support/console.ts';
-import { administrator } from '../support/gateway.ts';
-import { complaintsOf } from '../support/page-judge.ts';
-import { directionProblems } from '../support/text-directions.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { type ConsoleGateway, settled, startConsole } from '../support/pages/console.ts';
+import { complaintsOf } from '../support/pages/page-judge.ts';
+import { directionProblems } from '../support/pages/text-directions.ts';
+import { cloneNewestRow } from '../support/stores/cloned-rows.ts';
 
 t.setTimeout(600_000);
 

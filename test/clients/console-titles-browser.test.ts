@@ -1,9 +1,9 @@
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { addSome, startConsole } from '../support/console.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator } from '../support/gateway.ts';
-import { overflows, violationsOf } from '../support/page-judge.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { addSome, startConsole } from '../support/pages/console.ts';
+import { overflows, violationsOf } from '../support/pages/page-judge.ts';
 
 t.setTimeout(600_000);
 

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { type ConsoleGateway, settled, startConsole } from '../support/console.ts';
-import { administrator } from '../support/gateway.ts';
-import { overflows } from '../support/page-judge.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { type ConsoleGateway, settled, startConsole } from '../support/pages/console.ts';
+import { overflows } from '../support/pages/page-judge.ts';
 
 t.setTimeout(600_000);
 

@@ -1,7 +1,7 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
 import {
   makeClientFolder,
   nodeTool,

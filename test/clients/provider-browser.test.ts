@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { guardProcess } from '../support/guarded-process.ts';
-import { guessPort } from '../support/loopback-port.ts';
-import { spawnNode } from '../support/node-process.ts';
+import { guardProcess } from '../support/gateway/guarded-process.ts';
+import { spawnNode } from '../support/gateway/node-process.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { guessPort } from '../support/servers/loopback-port.ts';
 
 const example = join(import.meta.dirname, '../../examples/identity-provider');
 

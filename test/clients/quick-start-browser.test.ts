@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { openBrowser } from '../support/browser.ts';
-import { createCommandFolder } from '../support/command.ts';
+import { createCommandFolder } from '../support/gateway/command.ts';
+import { openBrowser } from '../support/pages/browser.ts';
 
 t.setTimeout(600_000);
 

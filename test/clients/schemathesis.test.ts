@@ -1,6 +1,6 @@
 import t from 'tap';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { startProviderGateway } from '../support/provider-gateway.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { startProviderGateway } from '../support/gateway/provider-gateway.ts';
 import { makeClientFolder, pythonTool, requireTools } from './client-tools.ts';
 import { isOf, readKnownFailures, runSchemathesis } from './schemathesis.ts';
 

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { openApiDocument } from '../../src/openapi/document.ts';
-import { openBrowser } from '../support/browser.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
 import { packageFile, requireTools } from './client-tools.ts';
 
 const page = `<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="swagger-ui.css"><div id="ui"></div>

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
-import { createApiClient } from '../support/api-client.ts';
+import { createApiClient } from '../support/clients/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { guardProcess } from '../support/guarded-process.ts';
-import { guessPort } from '../support/loopback-port.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { guardProcess } from '../support/gateway/guarded-process.ts';
+import { guessPort } from '../support/servers/loopback-port.ts';
 import { pythonTool, requireTools } from './client-tools.ts';
 
 t.setTimeout(120_000);

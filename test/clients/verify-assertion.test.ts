@@ -5,6 +5,16 @@ import { decodeJwt } from 'jose';
 import t, { type Test } from 'tap';
 import { vectors } from '../../examples/verify-assertion/vectors/make.ts';
 import {
+  buildGoJudge,
+  type Judge,
+  type JudgedCase,
+  judgeInGo,
+  judgeInPython,
+} from '../support/clients/verifier-programs.ts';
+import { createRandom, type Random } from '../support/corpora/random.ts';
+import { type Forwarding, startForwarding } from '../support/gateway/forwarding.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import {
   type Algorithm,
   algorithms,
   assertionKeysPath,
@@ -12,19 +22,9 @@ import {
   exampleVerifier,
   makeSecret,
   verifyWithJose,
-} from '../support/asserting-upstream.ts';
-import { type Forwarding, startForwarding } from '../support/forwarding.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { createRandom, type Random } from '../support/random.ts';
-import { type SeenRequest, startRecordingUpstream } from '../support/recording-upstream.ts';
+} from '../support/servers/asserting-upstream.ts';
+import { type SeenRequest, startRecordingUpstream } from '../support/servers/recording-upstream.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
-import {
-  buildGoJudge,
-  type Judge,
-  type JudgedCase,
-  judgeInGo,
-  judgeInPython,
-} from '../support/verifier-programs.ts';
 import { pythonTool, requireTools } from './client-tools.ts';
 
 t.setTimeout(600_000);

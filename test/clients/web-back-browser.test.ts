@@ -1,9 +1,9 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { type BrowserSite, heading, signIn, startBrowserSite } from '../support/browser-site.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator } from '../support/gateway.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { type BrowserSite, heading, signIn, startBrowserSite } from '../support/pages/browser-site.ts';
 
 t.setTimeout(600_000);
 

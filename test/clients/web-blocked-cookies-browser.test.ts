@@ -1,7 +1,7 @@
 import t from 'tap';
-import { openBrowser, openBrowserWithoutCookies } from '../support/browser.ts';
-import { heading, signIn, startBrowserSite } from '../support/browser-site.ts';
-import { startReturningProvider } from '../support/returning-provider.ts';
+import { openBrowser, openBrowserWithoutCookies } from '../support/pages/browser.ts';
+import { heading, signIn, startBrowserSite } from '../support/pages/browser-site.ts';
+import { startReturningProvider } from '../support/servers/returning-provider.ts';
 
 t.setTimeout(600_000);
 

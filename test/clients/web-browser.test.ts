@@ -1,7 +1,7 @@
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { heading, signIn, startBrowserSite } from '../support/browser-site.ts';
-import { bootstrapToken } from '../support/gateway.ts';
+import { bootstrapToken } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { heading, signIn, startBrowserSite } from '../support/pages/browser-site.ts';
 
 t.setTimeout(600_000);
 

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { type BrowserSite, heading, signIn, startBrowserSite } from '../support/browser-site.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { type BrowserSite, heading, signIn, startBrowserSite } from '../support/pages/browser-site.ts';
 
 t.setTimeout(600_000);
 

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { clientSecret } from '../../examples/identity-provider/provider.ts';
-import { openBrowser } from '../support/browser.ts';
-import { heading, signIn, startBrowserSite } from '../support/browser-site.ts';
-import { startOidcProvider } from '../support/oidc-provider.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { heading, signIn, startBrowserSite } from '../support/pages/browser-site.ts';
+import { startOidcProvider } from '../support/servers/oidc-provider.ts';
 
 t.setTimeout(600_000);
 

@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { signIn } from '../support/browser-site.ts';
-import { makeCertificate } from '../support/certificates.ts';
-import { onFreePort } from '../support/free-port.ts';
-import { bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { startReturningProvider } from '../support/returning-provider.ts';
+import { bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { signIn } from '../support/pages/browser-site.ts';
+import { webRoutes } from '../support/pages/web.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
+import { onFreePort } from '../support/servers/free-port.ts';
+import { startReturningProvider } from '../support/servers/returning-provider.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
-import { webRoutes } from '../support/web.ts';
 
 t.setTimeout(300_000);
 

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { createSite, servePages } from '../support/page-server.ts';
-import { pagesWith, someMarkupTexts } from '../support/page-texts.ts';
-import { elementsIn, elementsOf, openWatched } from '../support/page-watch.ts';
-import { shownText } from '../support/shown-text.ts';
+import { shownText } from '../support/corpora/shown-text.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { createSite, servePages } from '../support/pages/page-server.ts';
+import { pagesWith, someMarkupTexts } from '../support/pages/page-texts.ts';
+import { elementsIn, elementsOf, openWatched } from '../support/pages/page-watch.ts';
 
 t.setTimeout(600_000);
 

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { type BrowserSite, startBrowserSite } from '../support/browser-site.ts';
-import { administrator } from '../support/gateway.ts';
-import { policy } from '../support/page-server.ts';
-import { someMarkupTexts } from '../support/page-texts.ts';
-import { openWatched } from '../support/page-watch.ts';
-import { shownText } from '../support/shown-text.ts';
-import { publish, startStubProvider } from '../support/stub-provider.ts';
+import { shownText } from '../support/corpora/shown-text.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { type BrowserSite, startBrowserSite } from '../support/pages/browser-site.ts';
+import { policy } from '../support/pages/page-server.ts';
+import { someMarkupTexts } from '../support/pages/page-texts.ts';
+import { openWatched } from '../support/pages/page-watch.ts';
+import { publish, startStubProvider } from '../support/servers/stub-provider.ts';
 
 t.setTimeout(600_000);
 

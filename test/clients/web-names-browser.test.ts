@@ -3,9 +3,9 @@ import { activatedPage } from '../../src/web/pages/activate.ts';
 import { invitationRedeemedPage } from '../../src/web/pages/invitation.ts';
 import { signInPage } from '../../src/web/pages/sign-in.ts';
 import type { Site } from '../../src/web/site.ts';
-import { openBrowser } from '../support/browser.ts';
-import { createSite, servePages } from '../support/page-server.ts';
-import { directionProblems } from '../support/text-directions.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { createSite, servePages } from '../support/pages/page-server.ts';
+import { directionProblems } from '../support/pages/text-directions.ts';
 
 t.setTimeout(300_000);
 

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { eventually } from '../support/forwarding.ts';
-import { isLong } from '../support/gateway-under-load.ts';
+import { eventually } from '../support/gateway/forwarding.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 import {
   assertStillSignedIn,
   type OtherSites,
   responsesFrom,
   startOtherSites,
-} from '../support/other-sites.ts';
+} from '../support/pages/other-sites.ts';
 
 t.setTimeout(600_000);
 

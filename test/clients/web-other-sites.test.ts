@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
-import { eventually } from '../support/forwarding.ts';
+import { eventually } from '../support/gateway/forwarding.ts';
 import {
   assertStillSignedIn,
   type OtherSites,
   responsesFrom,
   startOtherSites,
-} from '../support/other-sites.ts';
+} from '../support/pages/other-sites.ts';
 
 t.setTimeout(600_000);
 

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { complaintsOf, overflows, rulesOfLooks, violationsOf } from '../support/page-judge.ts';
-import { createSite, servePages } from '../support/page-server.ts';
-import { pageStates } from '../support/page-states.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { complaintsOf, overflows, rulesOfLooks, violationsOf } from '../support/pages/page-judge.ts';
+import { createSite, servePages } from '../support/pages/page-server.ts';
+import { pageStates } from '../support/pages/page-states.ts';
 
 t.setTimeout(600_000);
 

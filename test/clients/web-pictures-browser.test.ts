@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { createSite, servePages } from '../support/page-server.ts';
-import { pageStates } from '../support/page-states.ts';
-import { assertPicture } from '../support/pictures.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { createSite, servePages } from '../support/pages/page-server.ts';
+import { pageStates } from '../support/pages/page-states.ts';
+import { assertPicture } from '../support/pages/pictures.ts';
 
 t.setTimeout(600_000);
 

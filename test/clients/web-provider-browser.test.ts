@@ -1,10 +1,10 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { clientSecret } from '../../examples/identity-provider/provider.ts';
-import { openBrowser } from '../support/browser.ts';
-import { type BrowserSite, heading, openStreams, startBrowserSite } from '../support/browser-site.ts';
-import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
-import { leeway } from '../support/replicas.ts';
+import { leeway } from '../support/gateway/replicas.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { type BrowserSite, heading, openStreams, startBrowserSite } from '../support/pages/browser-site.ts';
+import { type OidcProvider, startOidcProvider } from '../support/servers/oidc-provider.ts';
 
 t.setTimeout(600_000);
 

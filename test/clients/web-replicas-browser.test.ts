@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { heading, openStreams, respondWithPage, signIn } from '../support/browser-site.ts';
-import { onFreePort } from '../support/free-port.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { leeway, startReplica } from '../support/replicas.ts';
-import { startWebSocketUpstream } from '../support/web-sockets.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { leeway, startReplica } from '../support/gateway/replicas.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { heading, openStreams, respondWithPage, signIn } from '../support/pages/browser-site.ts';
+import { onFreePort } from '../support/servers/free-port.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
+import { startWebSocketUpstream } from '../support/servers/web-sockets.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 t.setTimeout(600_000);
 

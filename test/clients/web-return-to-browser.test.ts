@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { startBrowserSite } from '../support/browser-site.ts';
-import { administrator } from '../support/gateway.ts';
-import { type ReturnToFamily, returnToFamilies } from '../support/return-to-values.ts';
-import { shownText } from '../support/shown-text.ts';
+import { type ReturnToFamily, returnToFamilies } from '../support/corpora/return-to-values.ts';
+import { shownText } from '../support/corpora/shown-text.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { startBrowserSite } from '../support/pages/browser-site.ts';
 
 t.setTimeout(600_000);
 

@@ -1,9 +1,15 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { type BrowserSite, heading, openStreams, signIn, startBrowserSite } from '../support/browser-site.ts';
-import { administrator } from '../support/gateway.ts';
-import { leeway } from '../support/replicas.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { leeway } from '../support/gateway/replicas.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import {
+  type BrowserSite,
+  heading,
+  openStreams,
+  signIn,
+  startBrowserSite,
+} from '../support/pages/browser-site.ts';
 
 t.setTimeout(600_000);
 

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { startBrowserSite } from '../support/browser-site.ts';
-import { publish, startStubProvider } from '../support/stub-provider.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { startBrowserSite } from '../support/pages/browser-site.ts';
+import { publish, startStubProvider } from '../support/servers/stub-provider.ts';
 
 t.setTimeout(600_000);
 

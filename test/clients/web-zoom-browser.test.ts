@@ -1,8 +1,8 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { createSite, servePages } from '../support/page-server.ts';
-import { pageStates } from '../support/page-states.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { createSite, servePages } from '../support/pages/page-server.ts';
+import { pageStates } from '../support/pages/page-states.ts';
 
 t.setTimeout(600_000);
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { administrator } from '../support/gateway.ts';
-import { startWebSocketGateway } from '../support/web-sockets.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { startWebSocketGateway } from '../support/servers/web-sockets.ts';
 
 const guide = readFileSync(new URL('../../docs/http.md', import.meta.url), 'utf8');
 const section = guide.slice(guide.indexOf('## WebSockets'));

@@ -4,7 +4,12 @@ import t from 'tap';
 import type { ApiKey } from '../../src/stores/api-key.ts';
 import type { ApiKeyFilters, ApiKeyQuery } from '../../src/stores/api-key-query.ts';
 import type { Records } from '../../src/stores/records.ts';
-import { createApiKey, createUser, removeUser, updateUser } from '../support/record-changes.ts';
+import {
+  createApiKey,
+  createUser,
+  removeUser,
+  updateUser,
+} from '../support/administration/record-changes.ts';
 import { expectedIds, positionOf } from './api-key-model.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
-import { eventually } from '../support/eventually.ts';
 import {
   createApiKey,
   createUser,
   removeUser,
   transferApiKey,
   updateUser,
-} from '../support/record-changes.ts';
+} from '../support/administration/record-changes.ts';
+import { eventually } from '../support/eventually.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 

@@ -5,7 +5,7 @@ import type { RemovedApiKey } from '../../src/stores/api-key.ts';
 import type { AuditDraft, AuditEvent, AuditOf, AuditQuery } from '../../src/stores/audit.ts';
 import type { FieldFilter } from '../../src/stores/list-query.ts';
 import type { Records } from '../../src/stores/records.ts';
-import { createApiKey, createUser } from '../support/record-changes.ts';
+import { createApiKey, createUser } from '../support/administration/record-changes.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 

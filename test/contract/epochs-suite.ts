@@ -2,7 +2,7 @@ import t from 'tap';
 import { Refusal } from '../../src/errors.ts';
 import type { AuditEventName } from '../../src/log/audit-events.ts';
 import { admitsSession } from '../../src/stores/session-epoch.ts';
-import { createUser, updateUser } from '../support/record-changes.ts';
+import { createUser, updateUser } from '../support/administration/record-changes.ts';
 import { auditDraft, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 

@@ -10,7 +10,7 @@ import {
   removeUser,
   unlinkIdentity,
   updateUser,
-} from '../support/record-changes.ts';
+} from '../support/administration/record-changes.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 

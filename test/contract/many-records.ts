@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { Awaitable } from '../../src/stores/awaitable.ts';
 import type { ListPage, ListPosition } from '../../src/stores/list-query.ts';
 import type { Records } from '../../src/stores/records.ts';
-import { isLong } from '../support/gateway-under-load.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 
 /** How many records a list is judged with. */
 export const manyCount = isLong ? 100_000 : 2_000;

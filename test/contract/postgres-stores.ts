@@ -11,8 +11,8 @@ import {
 import type { Records } from '../../src/stores/records.ts';
 import type { ScopeSet } from '../../src/stores/scope-set.ts';
 import { eventually } from '../support/eventually.ts';
-import type { PostgresServer } from '../support/postgres-server.ts';
-import { postgresAddress } from '../support/store-addresses.ts';
+import type { PostgresServer } from '../support/stores/postgres-server.ts';
+import { postgresAddress } from '../support/stores/store-addresses.ts';
 import { startOfTime } from './fixtures.ts';
 import type { RecordsUnderTest } from './records-suite.ts';
 import { createManualClock } from './sqlite-stores.ts';

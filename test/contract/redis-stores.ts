@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { openRedisStores, type RedisStores, type RedisStoresOptions } from '../../src/stores/redis/open.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { redisAddress } from '../support/store-addresses.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { redisAddress } from '../support/stores/store-addresses.ts';
 
 /**
  * The tests are about what the stores do, not how soon: a busy machine may stall for longer than the default of 500 ms.

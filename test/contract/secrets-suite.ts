@@ -2,7 +2,13 @@ import t from 'tap';
 import type { IdentityClaims } from '../../src/stores/identity.ts';
 import type { ManagedConfiguration } from '../../src/stores/managed-records.ts';
 import type { Records } from '../../src/stores/records.ts';
-import { createUser, linkIdentity, listUsers, removeUser, updateUser } from '../support/record-changes.ts';
+import {
+  createUser,
+  linkIdentity,
+  listUsers,
+  removeUser,
+  updateUser,
+} from '../support/administration/record-changes.ts';
 import { newAdministrator, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 

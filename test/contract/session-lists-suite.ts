@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import t from 'tap';
 import type { SessionQuery } from '../../src/stores/session-query.ts';
 import type { Session, Sessions } from '../../src/stores/sessions.ts';
-import { createRandom, type Random } from '../support/random.ts';
+import { createRandom, type Random } from '../support/corpora/random.ts';
 import { newSession, sessionTimes, startOfTime } from './fixtures.ts';
 import { expectedPage, instantOf } from './session-model.ts';
 import type { SessionsFactory, SessionsUnderTest } from './sessions-under-test.ts';

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Records } from '../../src/stores/records.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
-import { createUser, listUsers } from '../support/record-changes.ts';
+import { createUser, listUsers } from '../support/administration/record-changes.ts';
 import { newUser, startOfTime } from './fixtures.ts';
 import { runRecordsSuite } from './records-suite.ts';
 import { createSqliteRecordsUnderTest, temporaryFolder } from './sqlite-stores.ts';

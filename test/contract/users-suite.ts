@@ -1,8 +1,14 @@
 import t from 'tap';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
 import type { ManagedUser } from '../../src/stores/managed-records.ts';
+import {
+  createApiKey,
+  createUser,
+  listUsers,
+  removeUser,
+  updateUser,
+} from '../support/administration/record-changes.ts';
 import { eventually } from '../support/eventually.ts';
-import { createApiKey, createUser, listUsers, removeUser, updateUser } from '../support/record-changes.ts';
 import { auditDraft, hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { eventually, startForwarding } from '../support/forwarding.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { startRawUpstream } from '../support/raw-upstream.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { eventually, startForwarding } from '../support/gateway/forwarding.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 type Scope = Parameters<typeof startForwarding>[0];
 

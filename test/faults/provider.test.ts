@@ -1,17 +1,23 @@
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { ApiResponse } from '../support/api-client.ts';
-import { es256, claims as exampleClaims, forge, header, jwkOf } from '../support/forged-assertions.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { isLong } from '../support/gateway-under-load.ts';
+import type { ApiResponse } from '../support/clients/api-client.ts';
+import {
+  es256,
+  claims as exampleClaims,
+  forge,
+  header,
+  jwkOf,
+} from '../support/corpora/forged-assertions.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway/gateway.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 import {
   json,
   publish,
   type StubProvider,
   type StubResponse,
   startStubProvider,
-} from '../support/stub-provider.ts';
+} from '../support/servers/stub-provider.ts';
 
 const discovery = '/.well-known/openid-configuration';
 const mebibyte = 1024 * 1024;

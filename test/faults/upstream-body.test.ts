@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Expected, type FaultRow, judgeFaults } from '../support/fault-table.ts';
+import { type Expected, type FaultRow, judgeFaults } from '../support/corpora/fault-table.ts';
 
 /** Sends the pieces one after the other, each in its own packet, and leaves the connection open. */
 const saying = (pieces: readonly string[], expected: Expected, methods?: readonly string[]): FaultRow => ({

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { type FaultRow, judgeFaults } from '../support/fault-table.ts';
+import { type FaultRow, judgeFaults } from '../support/corpora/fault-table.ts';
 
 /** Ends the connection with FIN or RST after sending those bytes. */
 const ending = (how: 'FIN' | 'RST', said: string) => (socket: Socket, when: string) => {

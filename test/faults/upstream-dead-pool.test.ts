@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { eventually, startForwarding } from '../support/forwarding.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { eventually, startForwarding } from '../support/gateway/forwarding.ts';
+import { plainResponse, startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 t.test('all free connections die as requests arrive: each GET still gets its response', async (t) => {
   const connections = 8;

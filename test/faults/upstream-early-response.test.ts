@@ -1,9 +1,9 @@
 import t from 'tap';
-import { startGatewayUnderLoad } from '../support/gateway-under-load.ts';
-import { poolBecomes } from '../support/pool-gauges.ts';
-import { openDescriptors } from '../support/process-usage.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { startRawUpstream } from '../support/raw-upstream.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { startGatewayUnderLoad } from '../support/gateway/gateway-under-load.ts';
+import { poolBecomes } from '../support/gateway/pool-gauges.ts';
+import { openDescriptors } from '../support/gateway/process-usage.ts';
+import { startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 const tries = 40;
 const bytes = 4 * 2 ** 20;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { type Expected, type FaultRow, judgeFaults } from '../support/fault-table.ts';
+import { type Expected, type FaultRow, judgeFaults } from '../support/corpora/fault-table.ts';
 
 /** Sends those bytes and leaves the connection open. */
 const saying = (bytes: string, expected: Expected = 502): FaultRow => ({

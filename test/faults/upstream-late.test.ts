@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import t from 'tap';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import {
   type Expected,
   type FaultRow,
   judgeFaults,
   shortIdle,
   shortResponse,
-} from '../support/fault-table.ts';
-import { startFaultyUpstream } from '../support/faulty-upstream.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { poolBecomes } from '../support/pool-gauges.ts';
-import { connectRaw } from '../support/raw-client.ts';
+} from '../support/corpora/fault-table.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { poolBecomes } from '../support/gateway/pool-gauges.ts';
+import { startFaultyUpstream } from '../support/servers/faulty-upstream.ts';
 
 /** Sends those bytes and leaves the connection open. */
 const saying = (bytes: string, expected: Expected): FaultRow => ({

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { startRawUpstream } from '../support/raw-upstream.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 const rounds = 50;
 const response = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}`;

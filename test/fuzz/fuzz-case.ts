@@ -1,7 +1,7 @@
-import { fuzzedPipeline } from '../support/fuzzed-requests.ts';
-import { fuzzedResponse } from '../support/fuzzed-responses.ts';
-import { mutated } from '../support/mutations.ts';
-import { createRandom, type Random } from '../support/random.ts';
+import { fuzzedPipeline } from '../support/corpora/fuzzed-requests.ts';
+import { fuzzedResponse } from '../support/corpora/fuzzed-responses.ts';
+import { mutated } from '../support/corpora/mutations.ts';
+import { createRandom, type Random } from '../support/corpora/random.ts';
 
 /** Bytes for parsers, and how they arrive. */
 export interface FuzzCase {

@@ -1,4 +1,4 @@
-import { type Alarm, newAlarms } from '../support/alarms.ts';
+import { type Alarm, newAlarms } from '../support/corpora/alarms.ts';
 import type { FuzzCase } from './fuzz-case.ts';
 import type { H11 } from './h11-process.ts';
 import { leniencies } from './leniencies.ts';

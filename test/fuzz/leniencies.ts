@@ -1,4 +1,4 @@
-import type { KnownAlarm } from '../support/alarms.ts';
+import type { KnownAlarm } from '../support/corpora/alarms.ts';
 
 const tabBehindCoding =
   'A tab behind the value of Transfer-Encoding: blanks around a value are no part of it (RFC 9110 §5.5), tabs too; llhttp takes spaces alone there, and reads another coding. The header is sent on anew, without any.';

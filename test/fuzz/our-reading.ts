@@ -1,15 +1,15 @@
 import { assertMethodIsServed, assertUnambiguousHead, readRequestHead } from '../../src/http/request-head.ts';
 import { assertUnambiguousTarget, queryStart } from '../../src/http/request-target.ts';
-import { UpstreamConnection } from '../../src/http1/client-connection.ts';
-import type { UpstreamRequest } from '../../src/http1/client-request.ts';
-import { ConnectionClock, phase } from '../../src/http1/connection-clock.ts';
-import { headText } from '../../src/http1/head-text.ts';
-import type { RequestHeadText } from '../../src/http1/message-head.ts';
-import type { RequestFraming } from '../../src/http1/request-framing.ts';
-import { type RequestEvents, RequestReader } from '../../src/http1/request-reader.ts';
-import { createTargetLimits } from '../../src/http1/target-limits.ts';
-import { FakeSocket } from '../support/fake-socket.ts';
-import { givenSocket } from '../support/given-socket.ts';
+import { UpstreamConnection } from '../../src/http1/client/client-connection.ts';
+import type { UpstreamRequest } from '../../src/http1/client/client-request.ts';
+import { headText } from '../../src/http1/message/head-text.ts';
+import type { RequestHeadText } from '../../src/http1/message/message-head.ts';
+import type { RequestFraming } from '../../src/http1/message/request-framing.ts';
+import { ConnectionClock, phase } from '../../src/http1/server/connection-clock.ts';
+import { type RequestEvents, RequestReader } from '../../src/http1/server/request-reader.ts';
+import { createTargetLimits } from '../../src/http1/server/target-limits.ts';
+import { FakeSocket } from '../support/servers/fake-socket.ts';
+import { givenSocket } from '../support/servers/given-socket.ts';
 import type { FuzzCase } from './fuzz-case.ts';
 import { comparableFields, emptyReading, type Reading, type ReadMessage } from './reading.ts';
 

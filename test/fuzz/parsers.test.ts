@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Alarm, assertNoNewAlarm, newAlarms } from '../support/alarms.ts';
-import { isLong } from '../support/gateway-under-load.ts';
+import { type Alarm, assertNoNewAlarm, newAlarms } from '../support/corpora/alarms.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 import { type FuzzCase, fuzzCase } from './fuzz-case.ts';
 import { startH11 } from './h11-process.ts';
 import { alarmsOf, judgeCases, readCases, type Tally } from './judge-cases.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { stringify } from 'yaml';
-import type { TestScope } from '../support/gateway.ts';
+import type { TestScope } from '../support/gateway/gateway.ts';
 import { chart, documentsIn, helm, type Manifest } from './helm.ts';
 
 /** What templates look up, by group and version. */

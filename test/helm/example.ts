@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestScope } from '../support/gateway.ts';
+import type { TestScope } from '../support/gateway/gateway.ts';
 import { renderText, runHelm, withValuesFile } from './helm.ts';
 
 const chart = 'examples/kubernetes/chart';

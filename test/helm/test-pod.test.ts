@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
-import { startTestGateway } from '../support/gateway.ts';
-import { forServers, makeAuthority } from '../support/issued-certificates.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
 import { requireProgram } from '../support/programs.ts';
+import { forServers, makeAuthority } from '../support/servers/issued-certificates.ts';
 import { leastValues, render, requireHelm, theOnly } from './helm.ts';
 
 const tls = { existingSecret: 'acme-tls', clientCa: { existingSecret: 'acme-clients' } };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import { makeCertificate } from '../support/certificates.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 import { type Manifest, render, requireHelm, runHelm, valuesFiles } from './helm.ts';
 import { typeErrorsOf } from './type-check.ts';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw } from '../support/raw-client.ts';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 
 t.test('the access line of a refusal by an own endpoint names the caller as that of its 200', async (t) => {
   const gateway = await startForwarding(t);

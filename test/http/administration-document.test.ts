@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { consoleSteps, isAsShown, runConsole } from '../support/console-document.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
+import { consoleSteps, isAsShown, runConsole } from '../support/pages/console-document.ts';
 
 const url = 'http://127.0.0.1:8080';
 const file = new URL('../../docs/administration.md', import.meta.url);

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { uuidv7 } from 'uuidv7';
-import { administrator } from '../support/gateway.ts';
-import { startRoleGateway } from '../support/role-gateway.ts';
+import { startRoleGateway } from '../support/administration/role-gateway.ts';
+import { administrator } from '../support/gateway/gateway.ts';
 
 t.setTimeout(120_000);
 

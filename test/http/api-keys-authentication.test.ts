@@ -2,9 +2,9 @@ import t from 'tap';
 import { createApiKeyAuthenticator } from '../../src/authenticate/api-key.ts';
 import { mintApiKey } from '../../src/credentials/api-key.ts';
 import { createHoldings } from '../../src/credentials/holdings.ts';
-import type { ApiRequest } from '../support/api-client.ts';
-import { startKeyAdministration } from '../support/key-administration.ts';
-import { checksumOf, partsOf } from '../support/key-format.ts';
+import { startKeyAdministration } from '../support/administration/key-administration.ts';
+import { checksumOf, partsOf } from '../support/administration/key-format.ts';
+import type { ApiRequest } from '../support/clients/api-client.ts';
 
 const random = (byteCount: number) => new Uint8Array(byteCount).fill(7);
 const flip = (text: string) => (text.at(-1) === '0' ? `${text.slice(0, -1)}1` : `${text.slice(0, -1)}0`);

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { addUser, changeUser } from '../support/accounts.ts';
-import { administrator } from '../support/gateway.ts';
-import { startKeyAdministration } from '../support/key-administration.ts';
-import { addScopeSet } from '../support/scope-sets.ts';
+import { addUser, changeUser } from '../support/administration/accounts.ts';
+import { startKeyAdministration } from '../support/administration/key-administration.ts';
+import { addScopeSet } from '../support/administration/scope-sets.ts';
+import { administrator } from '../support/gateway/gateway.ts';
 
 const bea = { username: 'bea', password: 'another horse battery' };
 const hourMs = 3_600_000;

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { keysPath, startKeyAdministration } from '../support/key-administration.ts';
-import { missing, noBoolean, problemsOf } from '../support/problems.ts';
+import { keysPath, startKeyAdministration } from '../support/administration/key-administration.ts';
+import { missing, noBoolean, problemsOf } from '../support/corpora/problems.ts';
 
 const good = { label: 'a', scopes: ['store:read'] };
 

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
-import { administrator } from '../support/gateway.ts';
-import { keysPath, startKeyAdministration } from '../support/key-administration.ts';
-import { checksumOf, partsOf } from '../support/key-format.ts';
-import { addScopeSet } from '../support/scope-sets.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import { keysPath, startKeyAdministration } from '../support/administration/key-administration.ts';
+import { checksumOf, partsOf } from '../support/administration/key-format.ts';
+import { addScopeSet } from '../support/administration/scope-sets.ts';
+import { administrator } from '../support/gateway/gateway.ts';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

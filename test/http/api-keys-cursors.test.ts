@@ -1,6 +1,9 @@
 import t from 'tap';
-import { type KeyAdministration, startKeyAdministration } from '../support/key-administration.ts';
-import { storedKey, storeKeys } from '../support/stored-keys.ts';
+import {
+  type KeyAdministration,
+  startKeyAdministration,
+} from '../support/administration/key-administration.ts';
+import { storedKey, storeKeys } from '../support/stores/stored-keys.ts';
 
 interface Page {
   readonly ids: string;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startKeyAdministration } from '../support/key-administration.ts';
+import { startKeyAdministration } from '../support/administration/key-administration.ts';
 
 t.test('a deleted key is gone', async (t) => {
   const { call, mint, statusOfUse, logLines, administratorId } = await startKeyAdministration(t);

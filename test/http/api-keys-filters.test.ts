@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { ApiKey } from '../../src/stores/api-key.ts';
-import { addUser, changeUser } from '../support/accounts.ts';
-import { startKeyAdministration } from '../support/key-administration.ts';
+import { addUser, changeUser } from '../support/administration/accounts.ts';
+import { startKeyAdministration } from '../support/administration/key-administration.ts';
 import {
   extra,
   noBoolean,
@@ -11,8 +11,8 @@ import {
   noScope,
   notAString,
   problemsOf,
-} from '../support/problems.ts';
-import { storedKey, storeKeys } from '../support/stored-keys.ts';
+} from '../support/corpora/problems.ts';
+import { storedKey, storeKeys } from '../support/stores/stored-keys.ts';
 
 const password = 'another horse battery';
 /** The first of January of a year, as the key has it and as the query spells it. */

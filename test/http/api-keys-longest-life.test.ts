@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startKeyAdministration } from '../support/key-administration.ts';
+import { startKeyAdministration } from '../support/administration/key-administration.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const longestLife = { config: { api_keys: { max_lifetime: '30d' } } };

@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { ApiRequest, ApiResponse } from '../support/api-client.ts';
-import { keysPath, startKeyAdministration } from '../support/key-administration.ts';
-import { startUserAdministration } from '../support/user-administration.ts';
+import { keysPath, startKeyAdministration } from '../support/administration/key-administration.ts';
+import { startUserAdministration } from '../support/administration/user-administration.ts';
+import type { ApiRequest, ApiResponse } from '../support/clients/api-client.ts';
 
 const unknownId = '0190a3a0-0000-7000-8000-000000000000';
 const realm = 'Bearer realm="acme"';

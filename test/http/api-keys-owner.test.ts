@@ -1,8 +1,8 @@
 import t from 'tap';
-import { addUser, changeUser, withRecords } from '../support/accounts.ts';
-import { startKeyAdministration } from '../support/key-administration.ts';
-import { removeUser } from '../support/record-changes.ts';
-import { addScopeSet } from '../support/scope-sets.ts';
+import { addUser, changeUser, withRecords } from '../support/administration/accounts.ts';
+import { startKeyAdministration } from '../support/administration/key-administration.ts';
+import { removeUser } from '../support/administration/record-changes.ts';
+import { addScopeSet } from '../support/administration/scope-sets.ts';
 
 const bea = { username: 'Bea Č%', password: 'another horse battery' };
 

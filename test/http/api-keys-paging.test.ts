@@ -1,7 +1,10 @@
 import t from 'tap';
 import type { ApiKey } from '../../src/stores/api-key.ts';
-import { type KeyAdministration, startKeyAdministration } from '../support/key-administration.ts';
-import { storedKey, storeKeys } from '../support/stored-keys.ts';
+import {
+  type KeyAdministration,
+  startKeyAdministration,
+} from '../support/administration/key-administration.ts';
+import { storedKey, storeKeys } from '../support/stores/stored-keys.ts';
 
 const isLong = process.env.POSTERN_TEST_LONG !== undefined;
 const keyCount = isLong ? 10_000 : 600;

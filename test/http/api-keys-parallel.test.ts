@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import type { ApiResponse } from '../support/api-client.ts';
-import { type CallKeys, judgeExactKeys, judgeOneDeletion } from '../support/exact-keys.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { keysPath, startKeyAdministration } from '../support/key-administration.ts';
+import { type CallKeys, judgeExactKeys, judgeOneDeletion } from '../support/administration/exact-keys.ts';
+import { keysPath, startKeyAdministration } from '../support/administration/key-administration.ts';
+import type { ApiResponse } from '../support/clients/api-client.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 
 const rounds = isLong ? 100 : 5;
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { keysPath, startKeyAdministration } from '../support/key-administration.ts';
+import { keysPath, startKeyAdministration } from '../support/administration/key-administration.ts';
 
 t.test('the description of filters and sorting is true', async (t) => {
   const { call } = await startKeyAdministration(t);

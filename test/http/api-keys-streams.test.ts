@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { addUser, changeUser, withRecords } from '../support/accounts.ts';
+import { addUser, changeUser, withRecords } from '../support/administration/accounts.ts';
+import {
+  type KeyAdministration,
+  startKeyAdministration,
+} from '../support/administration/key-administration.ts';
+import { removeUser } from '../support/administration/record-changes.ts';
+import { addScopeSet } from '../support/administration/scope-sets.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
-import { openEventStream, respondWithoutEnd } from '../support/event-stream.ts';
-import { type KeyAdministration, startKeyAdministration } from '../support/key-administration.ts';
-import { removeUser } from '../support/record-changes.ts';
-import { addScopeSet } from '../support/scope-sets.ts';
+import { openEventStream, respondWithoutEnd } from '../support/servers/event-stream.ts';
 
 const bea = { username: 'bea', password: 'another horse battery' };
 

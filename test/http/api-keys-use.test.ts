@@ -5,7 +5,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { startKeyAdministration } from '../support/key-administration.ts';
+import { startKeyAdministration } from '../support/administration/key-administration.ts';
 
 const isLong = process.env.POSTERN_TEST_LONG !== undefined;
 

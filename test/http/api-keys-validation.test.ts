@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startKeyAdministration } from '../support/key-administration.ts';
+import { startKeyAdministration } from '../support/administration/key-administration.ts';
 import {
   catalogue,
   extra,
@@ -15,7 +15,7 @@ import {
   tooManyItems,
   tooShortText,
   valueError,
-} from '../support/problems.ts';
+} from '../support/corpora/problems.ts';
 
 const good = { label: 'a', scopes: ['store:read'] };
 const many = (count: number) => Array.from({ length: count }, (_, index) => `set-${index}`);

@@ -1,8 +1,8 @@
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import t from 'tap';
-import { assertionKeysPath } from '../support/asserting-upstream.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
+import { assertionKeysPath } from '../support/servers/asserting-upstream.ts';
 
 const minutes = 60_000;
 

@@ -1,6 +1,11 @@
 import t, { type Test } from 'tap';
-import { addUser, changeUser } from '../support/accounts.ts';
-import { administrator, bootstrapToken, startTestGateway, type TestScope } from '../support/gateway.ts';
+import { addUser, changeUser } from '../support/administration/accounts.ts';
+import {
+  administrator,
+  bootstrapToken,
+  startTestGateway,
+  type TestScope,
+} from '../support/gateway/gateway.ts';
 
 const from = '192.0.2.44';
 const { username, password } = administrator;

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { clientSecret } from '../../examples/identity-provider/provider.ts';
+import { createHttpBrowser, type HttpBrowser } from '../support/clients/http-browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestGateway } from '../support/gateway.ts';
-import { createHttpBrowser, type HttpBrowser } from '../support/http-browser.ts';
-import { startOidcProvider } from '../support/oidc-provider.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
+import { startOidcProvider } from '../support/servers/oidc-provider.ts';
 
 /** What the provider sent, and the statuses it got. */
 const delivered: { readonly form: Record<string, string>; status: number }[] = [];

@@ -1,12 +1,12 @@
 import t from 'tap';
-import { foreign, forge } from '../support/forged-assertions.ts';
-import { logoutHeader } from '../support/forged-logout-tokens.ts';
+import { foreign, forge } from '../support/corpora/forged-assertions.ts';
+import { logoutHeader } from '../support/corpora/forged-logout-tokens.ts';
 import {
   type ProviderGateway,
   refreshCookieOf,
   startProviderGateway,
   subjectOf,
-} from '../support/provider-gateway.ts';
+} from '../support/gateway/provider-gateway.ts';
 
 /** A sign-in, and whether its access token and its refresh cookie still count. */
 async function signInAs(gateway: ProviderGateway, claims: object, provider = 'idp') {

@@ -1,7 +1,12 @@
 import t, { type Test } from 'tap';
-import { withRecords } from '../support/accounts.ts';
-import { administrator, bootstrapToken, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { listUsers } from '../support/record-changes.ts';
+import { withRecords } from '../support/administration/accounts.ts';
+import { listUsers } from '../support/administration/record-changes.ts';
+import {
+  administrator,
+  bootstrapToken,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway/gateway.ts';
 
 const inParallel = 50;
 

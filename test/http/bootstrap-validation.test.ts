@@ -1,6 +1,6 @@
 import t from 'tap';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { extra, missing, notAString, tooShortText, valueError } from '../support/problems.ts';
+import { extra, missing, notAString, tooShortText, valueError } from '../support/corpora/problems.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
 
 const path = '/api/bootstrap/activate';
 const { username, password } = administrator;

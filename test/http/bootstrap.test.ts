@@ -1,7 +1,7 @@
 import t from 'tap';
-import { addUser, withRecords } from '../support/accounts.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { listUsers, removeUser } from '../support/record-changes.ts';
+import { addUser, withRecords } from '../support/administration/accounts.ts';
+import { listUsers, removeUser } from '../support/administration/record-changes.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
 
 const path = '/api/bootstrap/activate';
 const { username, password } = administrator;

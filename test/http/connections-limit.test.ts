@@ -1,8 +1,8 @@
 import t from 'tap';
+import { connectRaw, type RawConnection } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestGateway } from '../support/gateway.ts';
-import { connectRaw, type RawConnection } from '../support/raw-client.ts';
-import { scrape } from '../support/scrape.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
+import { scrape } from '../support/gateway/scrape.ts';
 
 const request = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { eventually, startForwarding } from '../support/forwarding.ts';
-import { connectRaw } from '../support/raw-client.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { eventually, startForwarding } from '../support/gateway/forwarding.ts';
 
 const request = 'GET /zz HTTP/1.1\r\nHost: a\r\n\r\n';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { administrator } from '../support/gateway.ts';
-import { navigation, startWebGateway } from '../support/web.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { navigation, startWebGateway } from '../support/pages/web.ts';
 
 const own = 'https://console.acme.example.com';
 const host = 'console.acme.example.com';

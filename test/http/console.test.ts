@@ -1,8 +1,14 @@
 import t from 'tap';
-import { es256, claims as exampleClaims, forge, header, jwkOf } from '../support/forged-assertions.ts';
-import { administrator } from '../support/gateway.ts';
-import { json, publish, startStubProvider } from '../support/stub-provider.ts';
-import { cookieNamed, navigation, startWebGateway, webCookieName } from '../support/web.ts';
+import {
+  es256,
+  claims as exampleClaims,
+  forge,
+  header,
+  jwkOf,
+} from '../support/corpora/forged-assertions.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { cookieNamed, navigation, startWebGateway, webCookieName } from '../support/pages/web.ts';
+import { json, publish, startStubProvider } from '../support/servers/stub-provider.ts';
 
 const refreshCookieName = 'service_refresh_cookie';
 const toConsole = { ...administrator, return_to: '/postern/console/users?kind__eq=person' };

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import t from 'tap';
 import { mintApiKey } from '../../src/credentials/api-key.ts';
-import { readCorpus } from '../support/corpus.ts';
-import { startCorpusBench } from '../support/corpus-bench.ts';
-import { judge } from '../support/corpus-judge.ts';
-import { bootstrapToken } from '../support/gateway.ts';
+import { readCorpus } from '../support/corpora/corpus.ts';
+import { startCorpusBench } from '../support/corpora/corpus-bench.ts';
+import { judge } from '../support/corpora/corpus-judge.ts';
+import { bootstrapToken } from '../support/gateway/gateway.ts';
 
 const escaped = (text: string) => [...text].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('');
 const base64 = (text: string) => Buffer.from(text).toString('base64');

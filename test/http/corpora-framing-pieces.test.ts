@@ -1,8 +1,8 @@
 import t from 'tap';
-import { readCorpus } from '../support/corpus.ts';
-import { startCorpusBench } from '../support/corpus-bench.ts';
-import { judge } from '../support/corpus-judge.ts';
-import { expectedRow } from '../support/engine-differences.ts';
+import { readCorpus } from '../support/corpora/corpus.ts';
+import { startCorpusBench } from '../support/corpora/corpus-bench.ts';
+import { judge } from '../support/corpora/corpus-judge.ts';
+import { expectedRow } from '../support/corpora/engine-differences.ts';
 
 t.test('framing, however the bytes are cut', async (t) => {
   const bench = await startCorpusBench(t);

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { type CorpusRow, readCorpus } from '../support/corpus.ts';
-import { startCorpusBench } from '../support/corpus-bench.ts';
-import { judge } from '../support/corpus-judge.ts';
-import { expectedRow } from '../support/engine-differences.ts';
+import { type CorpusRow, readCorpus } from '../support/corpora/corpus.ts';
+import { startCorpusBench } from '../support/corpora/corpus-bench.ts';
+import { judge } from '../support/corpora/corpus-judge.ts';
+import { expectedRow } from '../support/corpora/engine-differences.ts';
 
 /** A row that expects something else where semicolons and encoded slashes are let through. */
 interface PathRow extends CorpusRow {

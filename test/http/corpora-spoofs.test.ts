@@ -1,11 +1,11 @@
 import t from 'tap';
-import { readCorpus } from '../support/corpus.ts';
-import { startCorpusBench } from '../support/corpus-bench.ts';
-import { judge } from '../support/corpus-judge.ts';
-import { expectedRow } from '../support/engine-differences.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { spellingsOf } from '../support/header-spellings.ts';
-import { identityHeaders } from '../support/our-headers.ts';
+import { readCorpus } from '../support/corpora/corpus.ts';
+import { startCorpusBench } from '../support/corpora/corpus-bench.ts';
+import { judge } from '../support/corpora/corpus-judge.ts';
+import { expectedRow } from '../support/corpora/engine-differences.ts';
+import { spellingsOf } from '../support/corpora/header-spellings.ts';
+import { identityHeaders } from '../support/corpora/our-headers.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 
 const callers = {
   key: { path: '/api/store/x', caller: 'Host: {{host}}\r\nX-API-Key: {{key}}\r\n' },

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { withRecords } from '../support/accounts.ts';
-import { readCorpus } from '../support/corpus.ts';
-import { startCorpusBench } from '../support/corpus-bench.ts';
-import { judge } from '../support/corpus-judge.ts';
-import { createTokenForge, type TokenRow } from '../support/corpus-tokens.ts';
+import { withRecords } from '../support/administration/accounts.ts';
+import { readCorpus } from '../support/corpora/corpus.ts';
+import { startCorpusBench } from '../support/corpora/corpus-bench.ts';
+import { judge } from '../support/corpora/corpus-judge.ts';
+import { createTokenForge, type TokenRow } from '../support/corpora/corpus-tokens.ts';
 
 t.test('forged access tokens', async (t) => {
   const bench = await startCorpusBench(t);

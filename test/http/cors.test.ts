@@ -1,6 +1,6 @@
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw, type RawResponse } from '../support/raw-client.ts';
+import { exchangeRaw, type RawResponse } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 
 const ours = 'https://app.example';
 const preflight = (origin = ours, method = 'PUT') => [

@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import t from 'tap';
-import { connectCheckClient } from '../support/check-client.ts';
-import { httpModes, startDeciding } from '../support/decisions.ts';
+import { connectCheckClient } from '../support/clients/check-client.ts';
+import { httpModes, startDeciding } from '../support/clients/decisions.ts';
 
 const routes = [
   { prefix: '/api/open', upstream: 'none', public: true },

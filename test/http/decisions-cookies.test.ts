@@ -1,6 +1,6 @@
 import t from 'tap';
-import { connectCheckClient } from '../support/check-client.ts';
-import { httpModes, startDeciding } from '../support/decisions.ts';
+import { connectCheckClient } from '../support/clients/check-client.ts';
+import { httpModes, startDeciding } from '../support/clients/decisions.ts';
 
 const routes = [
   { prefix: '/api/open', upstream: 'none', public: true },

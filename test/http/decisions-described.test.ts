@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { DecisionMode } from '../../src/config/forward-auth.ts';
-import { describingLines, httpModes, sendQuestion, startDeciding } from '../support/decisions.ts';
-import { connectRaw } from '../support/raw-client.ts';
+import type { DecisionMode } from '../../src/config/sections/forward-auth.ts';
+import { describingLines, httpModes, sendQuestion, startDeciding } from '../support/clients/decisions.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 
 const routes = [
   { prefix: '/api/open', upstream: 'none', public: true },

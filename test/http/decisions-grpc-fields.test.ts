@@ -1,6 +1,6 @@
 import t from 'tap';
-import { type Check, connectCheckClient } from '../support/check-client.ts';
-import { startDeciding } from '../support/decisions.ts';
+import { type Check, connectCheckClient } from '../support/clients/check-client.ts';
+import { startDeciding } from '../support/clients/decisions.ts';
 
 const routes = [{ prefix: '/api', upstream: 'none' }];
 const path = '/api/x';

@@ -12,7 +12,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { queryObjects } from 'node:v8';
 import t, { type Test } from 'tap';
 import { checkPath, createCheckCodec } from '../../src/forward-auth/check-protocol.ts';
-import { startDeciding } from '../support/decisions.ts';
+import { startDeciding } from '../support/clients/decisions.ts';
 
 const { encodeRequest, decodeResponse } = createCheckCodec();
 const routes = [{ prefix: '/api/open', upstream: 'none', public: true }];

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { makeCertificate } from '../support/certificates.ts';
-import { type Check, type Checked, connectCheckClient } from '../support/check-client.ts';
-import { startDeciding } from '../support/decisions.ts';
-import { eventually } from '../support/forwarding.ts';
+import { type Check, type Checked, connectCheckClient } from '../support/clients/check-client.ts';
+import { startDeciding } from '../support/clients/decisions.ts';
+import { eventually } from '../support/gateway/forwarding.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 
 const routes = [
   { prefix: '/api/store', upstream: 'none', scopes: { read: ['store:read'], write: ['store:write'] } },
@@ -262,8 +262,8 @@ t.test('over TLS, and until the end of a drain', async (t) => {
 
 t.test('the library for gRPC is loaded only for such a listener', async (t) => {
   const program = `
-    await import(${JSON.stringify(new URL('../../src/gateway/start.ts', import.meta.url))});
-    await import(${JSON.stringify(new URL('../../src/gateway/decision-listeners.ts', import.meta.url))});
+    await import(${JSON.stringify(new URL('../../src/serve/start.ts', import.meta.url))});
+    await import(${JSON.stringify(new URL('../../src/listeners/decision-listeners.ts', import.meta.url))});
     const { createRequire } = await import('node:module');
     const require = createRequire(${JSON.stringify(import.meta.url)});
     console.log(Object.keys(require.cache).filter((file) => /grpc|protobufjs/.test(file)).length);

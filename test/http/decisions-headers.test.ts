@@ -1,5 +1,5 @@
 import t from 'tap';
-import { httpModes, startDeciding } from '../support/decisions.ts';
+import { httpModes, startDeciding } from '../support/clients/decisions.ts';
 
 const routes = [
   { prefix: '/api/open', upstream: 'none', public: true },

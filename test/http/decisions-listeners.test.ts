@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { makeCertificate } from '../support/certificates.ts';
-import { describingLines, sendQuestion, startDeciding } from '../support/decisions.ts';
-import { connectRaw } from '../support/raw-client.ts';
+import { describingLines, sendQuestion, startDeciding } from '../support/clients/decisions.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 
 const routes = [
   { prefix: '/api/open', upstream: 'none', public: true },

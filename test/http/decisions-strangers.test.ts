@@ -4,13 +4,13 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import t, { type Test } from 'tap';
-import { decisionModes } from '../../src/config/forward-auth.ts';
+import { decisionModes } from '../../src/config/sections/forward-auth.ts';
 import { checkPath } from '../../src/forward-auth/check-protocol.ts';
-import { makeCertificate } from '../support/certificates.ts';
-import { describingLines, type httpModes, startDeciding } from '../support/decisions.ts';
+import { describingLines, type httpModes, startDeciding } from '../support/clients/decisions.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { scrape } from '../support/scrape.ts';
+import { scrape } from '../support/gateway/scrape.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 
 /** The address of the proxy; strangers are 127.0.0.1. */
 const proxy = '127.0.0.2';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { httpModes, identityIn, startDeciding } from '../support/decisions.ts';
+import { httpModes, identityIn, startDeciding } from '../support/clients/decisions.ts';
 
 const routes = [
   { prefix: '/api/store', upstream: 'none', scopes: { read: ['store:read'], write: ['store:write'] } },

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import type { ApiRequest, ApiResponse } from '../support/api-client.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { startProviderGateway } from '../support/provider-gateway.ts';
+import type { ApiRequest, ApiResponse } from '../support/clients/api-client.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { startProviderGateway } from '../support/gateway/provider-gateway.ts';
 
 const guide = readFileSync(new URL('../../docs/differences.md', import.meta.url), 'utf8');
 /** First cells of the tables' rows. */

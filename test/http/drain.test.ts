@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
+import { connectRaw, type RawResponse } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { connectRaw, type RawResponse } from '../support/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
 
 /** Whether the client may send another request on the connection. */
 const staysOpen = (response: RawResponse) => !response.values('connection').includes('close');

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { navigation, startWebGateway } from '../support/web.ts';
+import { navigation, startWebGateway } from '../support/pages/web.ts';
 
 const config = {
   upstreams: { app: { url: 'builtin:echo' } },

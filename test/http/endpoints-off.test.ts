@@ -1,5 +1,5 @@
 import t from 'tap';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
 
 /** A path of each endpoint that may be off, with a method that it serves. */
 const paths: Readonly<Record<string, readonly (readonly [method: string, path: string])[]>> = {

@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import t from 'tap';
+import { eventually } from '../support/eventually.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import type { TestScope } from '../support/gateway/gateway.ts';
 import {
   type Algorithm,
   algorithms,
@@ -10,12 +13,9 @@ import {
   exampleVerifier,
   makeSecret,
   verifyWithJose,
-} from '../support/asserting-upstream.ts';
-import { eventually } from '../support/eventually.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import type { TestScope } from '../support/gateway.ts';
-import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
-import { type SeenRequest, startRecordingUpstream } from '../support/recording-upstream.ts';
+} from '../support/servers/asserting-upstream.ts';
+import { plainResponse, startRawUpstream } from '../support/servers/raw-upstream.ts';
+import { type SeenRequest, startRecordingUpstream } from '../support/servers/recording-upstream.ts';
 
 const routes = [
   { prefix: '/api/open', upstream: 'app', public: true },

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { eventually, startForwarding } from '../support/forwarding.ts';
-import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
-import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
+import { connectRaw, exchangeRaw } from '../support/clients/raw-client.ts';
+import { eventually, startForwarding } from '../support/gateway/forwarding.ts';
+import { plainResponse, startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 const outcomes = (lines: Record<string, unknown>[], path: string) =>
   lines.filter((line) => line.path === path).map((line) => line.outcome);

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { type Forwarding, startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw } from '../support/raw-client.ts';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
+import { type Forwarding, startForwarding } from '../support/gateway/forwarding.ts';
 
 const challenge = 'Bearer realm="acme"';
 const invalid = `${challenge}, error="invalid_token"`;

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw } from '../support/raw-client.ts';
-import { assertRefused } from '../support/refused.ts';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
+import { assertRefused } from '../support/clients/refused.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 
 const get = 'GET /api/store/x HTTP/1.1';
 

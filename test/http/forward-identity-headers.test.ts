@@ -1,7 +1,7 @@
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
-import { administrator } from '../support/gateway.ts';
-import { startRecordingUpstream } from '../support/recording-upstream.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { startRecordingUpstream } from '../support/servers/recording-upstream.ts';
 
 /** A gateway in front of two upstreams, one with identity headers of its own, and every name a client might send. */
 async function scene(t: Parameters<typeof startForwarding>[0]) {

@@ -1,7 +1,7 @@
 import t from 'tap';
+import { connectRaw, exchangeRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 
 const get = 'GET /api/store/x HTTP/1.1';
 

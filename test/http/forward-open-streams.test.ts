@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
+import { connectRaw, type RawConnection } from '../support/clients/raw-client.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
-import { eventually, type Forwarding, startForwarding } from '../support/forwarding.ts';
-import { startTestGateway } from '../support/gateway.ts';
-import { connectRaw, type RawConnection } from '../support/raw-client.ts';
-import { type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts';
+import { eventually, type Forwarding, startForwarding } from '../support/gateway/forwarding.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
+import { type RawUpstream, startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 /** An upstream with endless event streams, which never responds to uploads. */
 const startStreams = (t: Parameters<typeof startForwarding>[0]): Promise<RawUpstream> =>

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { expected } from '../support/engine-differences.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
+import { connectRaw, exchangeRaw } from '../support/clients/raw-client.ts';
+import { expected } from '../support/corpora/engine-differences.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 
 const post = 'POST /api/store/x HTTP/1.1';
 const get = 'GET /api/store/x HTTP/1.1';

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { expected } from '../support/engine-differences.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw, type RawResponse } from '../support/raw-client.ts';
-import { startRawUpstream } from '../support/raw-upstream.ts';
+import { exchangeRaw, type RawResponse } from '../support/clients/raw-client.ts';
+import { expected } from '../support/corpora/engine-differences.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 /** A gateway whose upstream answers everything with those bytes; gives the responses a client sees. */
 async function answering(t: Tap, config: object = {}) {

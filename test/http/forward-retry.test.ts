@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw } from '../support/raw-client.ts';
-import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { plainResponse, startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 /** Leaves a used connection in the pool, then sends the request, whose fate on that connection is `die`. */
 async function onUsedConnection(

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
-import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { plainResponse, startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 t.test('only the path decides where a request goes', async (t) => {
   const named = (name: string) => startRawUpstream(t, ({ socket }) => socket.write(plainResponse(name)));

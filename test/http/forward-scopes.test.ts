@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 
 const upstream = { app: { url: 'builtin:echo' } };
 

@@ -1,9 +1,9 @@
 import { type IncomingMessage, request } from 'node:http';
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 import { digestOf, generateData } from '../support/generated-data.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { connectRaw } from '../support/raw-client.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
 
 const bytes = 64 * 1024 * 1024;
 /** What sockets and streams on the way may hold at the most. */

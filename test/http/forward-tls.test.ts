@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import { makeCertificate } from '../support/certificates.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
-import { eventually, startForwarding } from '../support/forwarding.ts';
-import { startTestGateway, type TestScope } from '../support/gateway.ts';
+import { eventually, startForwarding } from '../support/gateway/forwarding.ts';
+import { startTestGateway, type TestScope } from '../support/gateway/gateway.ts';
 import { requireProgram } from '../support/programs.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { startRawUpstream } from '../support/raw-upstream.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
+import { startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 /** Two gateways on the same stores: one that speaks TLS, and a plain one to sign in at. */
 async function startTls(t: TestScope, config: object = {}) {

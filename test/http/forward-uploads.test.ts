@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import t from 'tap';
-import { expected } from '../support/engine-differences.ts';
-import { eventually, startForwarding } from '../support/forwarding.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
-import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
+import { connectRaw, exchangeRaw } from '../support/clients/raw-client.ts';
+import { expected } from '../support/corpora/engine-differences.ts';
+import { eventually, startForwarding } from '../support/gateway/forwarding.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
+import { plainResponse, startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 const post = 'POST /api/store/x HTTP/1.1';
 const chunked = ['Transfer-Encoding: chunked'];

@@ -1,10 +1,10 @@
 import { createServer, type Socket } from 'node:net';
 import t from 'tap';
-import { startBlackHole } from '../support/black-hole.ts';
-import { expected } from '../support/engine-differences.ts';
-import { eventually, startForwarding } from '../support/forwarding.ts';
-import { connectRaw, exchangeRaw, type RawResponse } from '../support/raw-client.ts';
-import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
+import { connectRaw, exchangeRaw, type RawResponse } from '../support/clients/raw-client.ts';
+import { expected } from '../support/corpora/engine-differences.ts';
+import { eventually, startForwarding } from '../support/gateway/forwarding.ts';
+import { startBlackHole } from '../support/servers/black-hole.ts';
+import { plainResponse, startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 const head = 'HTTP/1.1 200 OK\r\n';
 

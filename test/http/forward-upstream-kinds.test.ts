@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { type Certificate, makeCertificate } from '../support/certificates.ts';
-import { sentName } from '../support/engine-differences.ts';
-import { startForwarding } from '../support/forwarding.ts';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
+import { sentName } from '../support/corpora/engine-differences.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 import { requireProgram } from '../support/programs.ts';
-import { exchangeRaw } from '../support/raw-client.ts';
-import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
+import { type Certificate, makeCertificate } from '../support/servers/certificates.ts';
+import { plainResponse, startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 const call = { path: '/api/store/x?a=b' };
 

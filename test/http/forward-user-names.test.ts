@@ -1,5 +1,5 @@
 import t from 'tap';
-import { bootstrapToken, startTestGateway } from '../support/gateway.ts';
+import { bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
 
 t.test('a name beyond visible ASCII is percent-encoded UTF-8 in its header', async (t) => {
   const rows: Record<string, string> = {

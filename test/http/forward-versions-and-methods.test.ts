@@ -1,8 +1,8 @@
 import t from 'tap';
-import { expected } from '../support/engine-differences.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
-import { assertRefused } from '../support/refused.ts';
+import { connectRaw, exchangeRaw } from '../support/clients/raw-client.ts';
+import { assertRefused } from '../support/clients/refused.ts';
+import { expected } from '../support/corpora/engine-differences.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 
 t.test('only HTTP/1.0 and HTTP/1.1 are spoken', async (t) => {
   const gateway = await startForwarding(t);

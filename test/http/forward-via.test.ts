@@ -1,9 +1,9 @@
 import t from 'tap';
-import { startDeciding } from '../support/decisions.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { startTestGateway } from '../support/gateway.ts';
-import { exchangeRaw } from '../support/raw-client.ts';
-import { startTcpRelay } from '../support/tcp-relay.ts';
+import { startDeciding } from '../support/clients/decisions.ts';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
+import { startTcpRelay } from '../support/servers/tcp-relay.ts';
 
 const close = ['Connection: close'];
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
-import { startTestGateway, type TestGateway, type TestScope } from '../support/gateway.ts';
-import { isLong } from '../support/gateway-under-load.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import { startTestGateway, type TestGateway, type TestScope } from '../support/gateway/gateway.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 
 const path = '/api/login/access-token';
 const password = 'nanoseconds are this long';

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { startDeciding } from '../support/decisions.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw, type RawResponse } from '../support/raw-client.ts';
-import { startRawUpstream } from '../support/raw-upstream.ts';
+import { startDeciding } from '../support/clients/decisions.ts';
+import { exchangeRaw, type RawResponse } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 const hsts = ['max-age=31536000'];
 const stsOf = (response: RawResponse | undefined) => response?.values('strict-transport-security');

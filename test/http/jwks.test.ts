@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeProtectedHeader, errors, type JSONWebKeySet, jwtVerify } from 'jose';
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
-import { startTestGateway, type TestGateway, type TestScope } from '../support/gateway.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import { startTestGateway, type TestGateway, type TestScope } from '../support/gateway/gateway.ts';
 
 const path = '/.well-known/jwks.json';
 const username = 'grace';

@@ -1,9 +1,9 @@
 import { decodeProtectedHeader } from 'jose';
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
+import { addUser } from '../support/administration/accounts.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { scrape } from '../support/scrape.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway/gateway.ts';
+import { scrape } from '../support/gateway/scrape.ts';
 
 const username = 'grace';
 const password = 'nanoseconds are this long';

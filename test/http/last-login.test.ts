@@ -1,8 +1,14 @@
 import t from 'tap';
-import { es256, claims as exampleClaims, forge, header, jwkOf } from '../support/forged-assertions.ts';
-import { administrator } from '../support/gateway.ts';
-import { json, publish, startStubProvider } from '../support/stub-provider.ts';
-import { navigation, startWebGateway } from '../support/web.ts';
+import {
+  es256,
+  claims as exampleClaims,
+  forge,
+  header,
+  jwkOf,
+} from '../support/corpora/forged-assertions.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { navigation, startWebGateway } from '../support/pages/web.ts';
+import { json, publish, startStubProvider } from '../support/servers/stub-provider.ts';
 
 t.test('every sign-in is the last one at once', async (t) => {
   const stub = await startStubProvider(t);

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
 
 const account = { username: 'grace', password: 'nanoseconds are this long' };
 const fourteenDays = 14 * 86_400;

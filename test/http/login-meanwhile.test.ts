@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { addUser, changeUser, withRecords } from '../support/accounts.ts';
+import { addUser, changeUser, withRecords } from '../support/administration/accounts.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestGateway, type TestGateway, type TestScope } from '../support/gateway.ts';
-import { scrape } from '../support/scrape.ts';
+import { startTestGateway, type TestGateway, type TestScope } from '../support/gateway/gateway.ts';
+import { scrape } from '../support/gateway/scrape.ts';
 
 const username = 'grace';
 const password = 'nanoseconds are this long';

@@ -1,7 +1,12 @@
 import { decodeJwt } from 'jose';
 import t from 'tap';
-import { addUser, changeUser } from '../support/accounts.ts';
-import { administrator, bootstrapToken, startTestGateway, type TestScope } from '../support/gateway.ts';
+import { addUser, changeUser } from '../support/administration/accounts.ts';
+import {
+  administrator,
+  bootstrapToken,
+  startTestGateway,
+  type TestScope,
+} from '../support/gateway/gateway.ts';
 
 const username = 'grace';
 const password = 'nanoseconds are this long';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { startTestGateway } from '../support/gateway.ts';
-import { missing, notAString } from '../support/problems.ts';
+import { missing, notAString } from '../support/corpora/problems.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
 
 const path = '/api/login/access-token';
 const urlEncoded = 'application/x-www-form-urlencoded';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
-import { startTestGateway, type TestScope } from '../support/gateway.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import { startTestGateway, type TestScope } from '../support/gateway/gateway.ts';
 
 const path = '/api/login/access-token';
 const grace = { username: 'Grace Hopper', password: 'nanoseconds are this long' } as const;

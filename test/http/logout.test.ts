@@ -1,6 +1,6 @@
 import t from 'tap';
-import { addUser, changeUser } from '../support/accounts.ts';
-import { startTestGateway, type TestScope } from '../support/gateway.ts';
+import { addUser, changeUser } from '../support/administration/accounts.ts';
+import { startTestGateway, type TestScope } from '../support/gateway/gateway.ts';
 
 const path = '/api/logout';
 const username = 'grace';

@@ -3,11 +3,16 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { createApiClient } from '../support/api-client.ts';
+import { createApiClient } from '../support/clients/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken, startTestGateway, type TestScope } from '../support/gateway.ts';
-import { parsePrometheusText } from '../support/prometheus-text.ts';
-import { createSecretWatch } from '../support/secret-watch.ts';
+import {
+  administrator,
+  bootstrapToken,
+  startTestGateway,
+  type TestScope,
+} from '../support/gateway/gateway.ts';
+import { parsePrometheusText } from '../support/gateway/prometheus-text.ts';
+import { createSecretWatch } from '../support/gateway/secret-watch.ts';
 
 async function startManaged(t: TestScope, config: object = {}) {
   const gateway = await startTestGateway(t, { config });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startKeyAdministration } from '../support/key-administration.ts';
+import { startKeyAdministration } from '../support/administration/key-administration.ts';
 
 const tooMany = (loc: string, most: number) => ({
   detail: [

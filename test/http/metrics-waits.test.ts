@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { readPoolGauges } from '../support/pool-gauges.ts';
-import { scrape } from '../support/scrape.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
+import { readPoolGauges } from '../support/gateway/pool-gauges.ts';
+import { scrape } from '../support/gateway/scrape.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
 
 const { username, password } = administrator;
 

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { startDeciding } from '../support/decisions.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw } from '../support/raw-client.ts';
+import { startDeciding } from '../support/clients/decisions.ts';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 
 const local = { base_url: 'http://127.0.0.1:8080' };
 const close = 'Connection: close';

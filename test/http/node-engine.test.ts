@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import t from 'tap';
-import { notRefused } from '../../src/gateway/engine.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { closeCodeOf, openWebSocket, startWebSocketUpstream } from '../support/web-sockets.ts';
+import { notRefused } from '../../src/runtime/engine.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { closeCodeOf, openWebSocket, startWebSocketUpstream } from '../support/servers/web-sockets.ts';
 
 const listen = { engine: 'node' };
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { expected } from '../support/corpora/engine-differences.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
-import { expected } from '../support/engine-differences.ts';
-import { eventually, startForwarding } from '../support/forwarding.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { startRawUpstream } from '../support/raw-upstream.ts';
-import { switchingResponse } from '../support/upgrades.ts';
-import { webSocketLines } from '../support/web-sockets.ts';
+import { eventually, startForwarding } from '../support/gateway/forwarding.ts';
+import { startRawUpstream } from '../support/servers/raw-upstream.ts';
+import { switchingResponse } from '../support/servers/upgrades.ts';
+import { webSocketLines } from '../support/servers/web-sockets.ts';
 
 /** A request in flight: how it is asked for and how far it has come when its credential ends. */
 interface Kind {

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { addUser, changeUser, withRecords } from '../support/accounts.ts';
-import { runPostern } from '../support/command.ts';
+import { addUser, changeUser, withRecords } from '../support/administration/accounts.ts';
+import { removeUser } from '../support/administration/record-changes.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
-import { removeUser } from '../support/record-changes.ts';
+import { runPostern } from '../support/gateway/command.ts';
 import {
   closeCodeOf,
   openWebSocket,
   startWebSocketGateway,
   type WebSocketGateway,
-} from '../support/web-sockets.ts';
+} from '../support/servers/web-sockets.ts';
 
 const bea = { username: 'bea', password: 'another horse battery' };
 const day = 86_400_000;

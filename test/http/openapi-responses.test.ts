@@ -1,8 +1,8 @@
 import t from 'tap';
-import type { ApiRequest, ApiResponse } from '../support/api-client.ts';
-import { deviations, documentedOperations } from '../support/documented-operations.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { startProviderGateway } from '../support/provider-gateway.ts';
+import type { ApiRequest, ApiResponse } from '../support/clients/api-client.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { startProviderGateway } from '../support/gateway/provider-gateway.ts';
+import { deviations, documentedOperations } from '../support/pages/documented-operations.ts';
 
 /** A call of an operation; `id` and `query` complete its path. */
 type Call = Omit<ApiRequest, 'path'> & { readonly id?: string; readonly query?: string };

@@ -4,8 +4,8 @@ import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import { createServeEndpoint } from '../../src/endpoints/serve-endpoint.ts';
 import { createCors } from '../../src/http/cors.ts';
 import { createReplies } from '../../src/http/reply.ts';
-import { startPublicListener } from '../support/public-listener.ts';
-import { connectRaw } from '../support/raw-client.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { startPublicListener } from '../support/gateway/public-listener.ts';
 
 const hour = 3_600_000;
 const caller = createPrincipal({

@@ -1,7 +1,11 @@
 import t, { type Test } from 'tap';
-import { addUser, changeUser } from '../support/accounts.ts';
-import { type KeyAdministration, keysPath, startKeyAdministration } from '../support/key-administration.ts';
-import { connectRaw, type RawResponse } from '../support/raw-client.ts';
+import { addUser, changeUser } from '../support/administration/accounts.ts';
+import {
+  type KeyAdministration,
+  keysPath,
+  startKeyAdministration,
+} from '../support/administration/key-administration.ts';
+import { connectRaw, type RawResponse } from '../support/clients/raw-client.ts';
 
 const bea = { username: 'bea', password: 'another horse battery' };
 const scopes = ['apikeys:read', 'apikeys:write', 'store:read'];

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw } from '../support/raw-client.ts';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 
 t.test('what is not defined in an own area is 404 and never forwarded', async (t) => {
   const { api, key, upstream } = await startForwarding(t);

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { extra, missing, tooShortText, valueError } from '../support/problems.ts';
-import { startUserAdministration, userPassword } from '../support/user-administration.ts';
+import { startUserAdministration, userPassword } from '../support/administration/user-administration.ts';
+import { extra, missing, tooShortText, valueError } from '../support/corpora/problems.ts';
+import { bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
 
 const common = 'QwertyUiop123';
 const name = 'Grace Brewster';

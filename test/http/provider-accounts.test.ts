@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
-import { addUser, changeUser, withRecords } from '../support/accounts.ts';
-import type { ApiResponse } from '../support/api-client.ts';
-import { runPostern } from '../support/command.ts';
-import { type Browser, startProviderGateway, subjectOf } from '../support/provider-gateway.ts';
-import { linkIdentity, listUsers } from '../support/record-changes.ts';
-import { addScopeSet } from '../support/scope-sets.ts';
+import { addUser, changeUser, withRecords } from '../support/administration/accounts.ts';
+import { linkIdentity, listUsers } from '../support/administration/record-changes.ts';
+import { addScopeSet } from '../support/administration/scope-sets.ts';
+import type { ApiResponse } from '../support/clients/api-client.ts';
+import { runPostern } from '../support/gateway/command.ts';
+import { type Browser, startProviderGateway, subjectOf } from '../support/gateway/provider-gateway.ts';
 
 const password = 'nanoseconds are this long';
 const notProvisioned = {

@@ -1,10 +1,10 @@
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
-import type { ApiRequest, ApiResponse } from '../support/api-client.ts';
-import { encode, foreign, forge, header, signSegments } from '../support/forged-assertions.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { refusedAtOnce, refusedByKey } from '../support/refused-assertions.ts';
-import { startStubSignIn } from '../support/stub-sign-in.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import type { ApiRequest, ApiResponse } from '../support/clients/api-client.ts';
+import { encode, foreign, forge, header, signSegments } from '../support/corpora/forged-assertions.ts';
+import { refusedAtOnce, refusedByKey } from '../support/corpora/refused-assertions.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { startStubSignIn } from '../support/servers/stub-sign-in.ts';
 
 const stage = await startStubSignIn(t);
 const { gateway, assertion, begin, claims, exchange, request } = stage;

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { eddsa, foreign, jwkOf } from '../support/forged-assertions.ts';
-import { missing } from '../support/problems.ts';
-import { type Browser, startProviderGateway } from '../support/provider-gateway.ts';
-import { json, publish } from '../support/stub-provider.ts';
+import { eddsa, foreign, jwkOf } from '../support/corpora/forged-assertions.ts';
+import { missing } from '../support/corpora/problems.ts';
+import { type Browser, startProviderGateway } from '../support/gateway/provider-gateway.ts';
+import { json, publish } from '../support/servers/stub-provider.ts';
 
 const path = '/api/login/idp/exchange';
 const coded = { idp: { response: 'code' } };

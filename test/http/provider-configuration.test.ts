@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startProviderGateway } from '../support/provider-gateway.ts';
+import { startProviderGateway } from '../support/gateway/provider-gateway.ts';
 
 const asset = '/api/store/asset/1';
 const staffGrant = { claim: 'groups', value: 'staff', scopes: ['store:read'] };

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { foreign } from '../support/forged-assertions.ts';
-import { missing, notAString } from '../support/problems.ts';
-import { type Browser, refreshCookieOf, startProviderGateway } from '../support/provider-gateway.ts';
+import { foreign } from '../support/corpora/forged-assertions.ts';
+import { missing, notAString } from '../support/corpora/problems.ts';
+import { type Browser, refreshCookieOf, startProviderGateway } from '../support/gateway/provider-gateway.ts';
 
 const path = '/api/login/idp/exchange';
 

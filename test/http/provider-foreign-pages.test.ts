@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { type Browser, startProviderGateway } from '../support/provider-gateway.ts';
+import { type Browser, startProviderGateway } from '../support/gateway/provider-gateway.ts';
 
 const path = '/api/login/idp/exchange';
 const own = 'https://acme.example.com';

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { clientSecret } from '../../examples/identity-provider/provider.ts';
-import { startTestGateway } from '../support/gateway.ts';
-import { createHttpBrowser, type HttpBrowser } from '../support/http-browser.ts';
-import { startOidcProvider } from '../support/oidc-provider.ts';
+import { createHttpBrowser, type HttpBrowser } from '../support/clients/http-browser.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
+import { startOidcProvider } from '../support/servers/oidc-provider.ts';
 
 const provider = await startOidcProvider(t);
 

@@ -3,8 +3,8 @@ import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { respondWithoutEnd } from '../support/event-stream.ts';
-import { startProviderRights } from '../support/provider-rights.ts';
+import { startProviderRights } from '../support/administration/provider-rights.ts';
+import { respondWithoutEnd } from '../support/servers/event-stream.ts';
 
 /** Opens a stream on a route that asks for `store:read`; resolves to its status, and to when it has ended. */
 async function openStream(port: number, headers: Record<string, string>) {

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { addUser, changeUser } from '../support/accounts.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { addUser, changeUser } from '../support/administration/accounts.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
 import {
   type Browser,
   refreshCookieOf,
   startProviderGateway,
   subjectOf,
-} from '../support/provider-gateway.ts';
+} from '../support/gateway/provider-gateway.ts';
 
 const asset = { path: '/api/asset' };
 const grants = [{ claim: 'groups', value: 'staff', scopes: ['store:read'] }];

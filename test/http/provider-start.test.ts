@@ -1,6 +1,11 @@
 import t from 'tap';
-import { type Begun, type Browser, keepCookies, startProviderGateway } from '../support/provider-gateway.ts';
-import { json } from '../support/stub-provider.ts';
+import {
+  type Begun,
+  type Browser,
+  keepCookies,
+  startProviderGateway,
+} from '../support/gateway/provider-gateway.ts';
+import { json } from '../support/servers/stub-provider.ts';
 
 const path = '/api/login/idp/start';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { startProviderGateway } from '../support/provider-gateway.ts';
-import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
+import { connectRaw, exchangeRaw } from '../support/clients/raw-client.ts';
+import { startProviderGateway } from '../support/gateway/provider-gateway.ts';
 
 const path = '/api/login/idp/exchange';
 

@@ -1,9 +1,9 @@
 import t from 'tap';
+import { es256, forge, header, jwkOf, rs256 } from '../support/corpora/forged-assertions.ts';
+import { type GoodClaims, refusedAtOnce, refusedByKey } from '../support/corpora/refused-assertions.ts';
 import { eventually } from '../support/eventually.ts';
-import { es256, forge, header, jwkOf, rs256 } from '../support/forged-assertions.ts';
-import { type Browser, startProviderGateway } from '../support/provider-gateway.ts';
-import { type GoodClaims, refusedAtOnce, refusedByKey } from '../support/refused-assertions.ts';
-import { publish } from '../support/stub-provider.ts';
+import { type Browser, startProviderGateway } from '../support/gateway/provider-gateway.ts';
+import { publish } from '../support/servers/stub-provider.ts';
 
 // Every way in which an ID token can be wrong, brought in both ways: by the browser, and by the provider for a code.
 const gateway = await startProviderGateway(t, {

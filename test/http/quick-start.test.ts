@@ -1,5 +1,5 @@
 import t from 'tap';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
 
 t.test(
   'a person activates, signs in, mints a key, calls a service, deletes the key and signs out',

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { quickstartLines } from '../../src/cli/quickstart-lines.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { quickstartLines } from '../../src/cli/serve/quickstart-lines.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const quickStart = readme.slice(readme.indexOf('## Quick start'), readme.indexOf('## In front of'));

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
-import { startTestGateway, type TestScope } from '../support/gateway.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import { startTestGateway, type TestScope } from '../support/gateway/gateway.ts';
 
 const path = '/api/login/refresh-token';
 const username = 'grace';

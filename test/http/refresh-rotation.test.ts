@@ -1,8 +1,8 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
-import { startTestGateway, type TestGateway, type TestScope } from '../support/gateway.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import { startTestGateway, type TestGateway, type TestScope } from '../support/gateway/gateway.ts';
 
 const username = 'grace';
 const password = 'nanoseconds are this long';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
-import { startTestGateway, type TestScope } from '../support/gateway.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import { startTestGateway, type TestScope } from '../support/gateway/gateway.ts';
 
 const username = 'grace';
 const password = 'nanoseconds are this long';

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
-import { addUser, changeUser, withRecords } from '../support/accounts.ts';
-import type { ApiResponse } from '../support/api-client.ts';
-import { startTestGateway, type TestScope } from '../support/gateway.ts';
-import { removeUser } from '../support/record-changes.ts';
+import { addUser, changeUser, withRecords } from '../support/administration/accounts.ts';
+import { removeUser } from '../support/administration/record-changes.ts';
+import type { ApiResponse } from '../support/clients/api-client.ts';
+import { startTestGateway, type TestScope } from '../support/gateway/gateway.ts';
 
 const path = '/api/login/refresh-token';
 const username = 'grace';

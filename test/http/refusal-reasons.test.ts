@@ -5,11 +5,11 @@ import { createServer as createTlsServer } from 'node:tls';
 import t from 'tap';
 import { engineReasons } from '../../src/http/refusal-reason.ts';
 import { type Reason, reasons } from '../../src/reasons.ts';
-import { makeCertificate } from '../support/certificates.ts';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw } from '../support/raw-client.ts';
-import { startRawUpstream } from '../support/raw-upstream.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
+import { startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 type Line = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
-import { exchangeRaw } from '../support/raw-client.ts';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
 
 const refused: Record<string, [bytes: string, status: number]> = {
   'a user in an absolute target': [

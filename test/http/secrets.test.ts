@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { createLog } from '../../src/log/log.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { createSecretWatch } from '../support/secret-watch.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
+import { createSecretWatch } from '../support/gateway/secret-watch.ts';
 
 const { username, password } = administrator;
 

@@ -1,7 +1,7 @@
 import argon2 from 'argon2';
 import t from 'tap';
-import { startTestGateway } from '../support/gateway.ts';
-import { startUserAdministration, userPassword } from '../support/user-administration.ts';
+import { startUserAdministration, userPassword } from '../support/administration/user-administration.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
 
 const path = '/api/self/password';
 const open = '/api/open-to-all-signed-in';

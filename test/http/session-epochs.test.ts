@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import type { Records } from '../../src/stores/records.ts';
-import { addUser, changeUser, withRecords } from '../support/accounts.ts';
-import { respondWithoutEnd } from '../support/event-stream.ts';
-import { startTestGateway, type TestScope } from '../support/gateway.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { connectRaw } from '../support/raw-client.ts';
+import { addUser, changeUser, withRecords } from '../support/administration/accounts.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { startTestGateway, type TestScope } from '../support/gateway/gateway.ts';
+import { respondWithoutEnd } from '../support/servers/event-stream.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
 
 const path = '/api/open-to-all-signed-in';
 const password = 'nanoseconds are this long';

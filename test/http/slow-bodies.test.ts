@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { WholeBody } from '../../src/http/request-body.ts';
-import { eventually, type Forwarding, startForwarding } from '../support/forwarding.ts';
-import { poolBecomes } from '../support/pool-gauges.ts';
-import { startPublicListener } from '../support/public-listener.ts';
-import { connectRaw, type RawConnection } from '../support/raw-client.ts';
-import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
+import { connectRaw, type RawConnection } from '../support/clients/raw-client.ts';
+import { eventually, type Forwarding, startForwarding } from '../support/gateway/forwarding.ts';
+import { poolBecomes } from '../support/gateway/pool-gauges.ts';
+import { startPublicListener } from '../support/gateway/public-listener.ts';
+import { plainResponse, startRawUpstream } from '../support/servers/raw-upstream.ts';
 
 /** Starts a request with a body of `length` bytes, waits until the gateway reads it, and sends the first four. */
 async function beginBody({ port, raw }: Forwarding, name: string, length = 100_000): Promise<RawConnection> {

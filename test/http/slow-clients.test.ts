@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { eventually, startForwarding } from '../support/forwarding.ts';
-import { startPublicListener } from '../support/public-listener.ts';
-import { connectRaw } from '../support/raw-client.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { eventually, startForwarding } from '../support/gateway/forwarding.ts';
+import { startPublicListener } from '../support/gateway/public-listener.ts';
 
 const seconds = (count: number) => count * 1_000;
 

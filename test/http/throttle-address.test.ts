@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startTestGateway, type TestScope } from '../support/gateway.ts';
+import { startTestGateway, type TestScope } from '../support/gateway/gateway.ts';
 
 const path = '/api/login/access-token';
 

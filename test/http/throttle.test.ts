@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
-import type { ApiClient } from '../support/api-client.ts';
-import { startTestGateway, type TestScope } from '../support/gateway.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import type { ApiClient } from '../support/clients/api-client.ts';
+import { startTestGateway, type TestScope } from '../support/gateway/gateway.ts';
 
 const path = '/api/login/access-token';
 const password = 'nanoseconds are this long';

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { documentedOperations } from '../support/documented-operations.ts';
-import { bootstrapToken } from '../support/gateway.ts';
-import { startUserAdministration } from '../support/user-administration.ts';
+import { startUserAdministration } from '../support/administration/user-administration.ts';
+import { bootstrapToken } from '../support/gateway/gateway.ts';
+import { documentedOperations } from '../support/pages/documented-operations.ts';
 
 const unknown = (name: string, input: unknown) => ({
   type: 'extra_forbidden',

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { startTunnelGateway } from '../support/upgrades.ts';
-import { webSocketLines } from '../support/web-sockets.ts';
+import { startTunnelGateway } from '../support/servers/upgrades.ts';
+import { webSocketLines } from '../support/servers/web-sockets.ts';
 
 const total = 96 * 1024 * 1024;
 /** What four socket buffers on the way may hold, and a little of the gateway's own. */

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { judgeElapsed } from '../support/elapsed.ts';
-import { eventually } from '../support/forwarding.ts';
-import { accessLineOfUpgrade, startTunnelGateway, type Tunnel } from '../support/upgrades.ts';
+import { eventually } from '../support/gateway/forwarding.ts';
+import { accessLineOfUpgrade, startTunnelGateway, type Tunnel } from '../support/servers/upgrades.ts';
 
 const foo = ['Connection: Upgrade', 'Upgrade: foo'];
 

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { expected, sentConnection } from '../support/engine-differences.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
-import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
-import { webSocketLines } from '../support/web-sockets.ts';
+import { connectRaw, exchangeRaw } from '../support/clients/raw-client.ts';
+import { expected, sentConnection } from '../support/corpora/engine-differences.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { plainResponse, startRawUpstream } from '../support/servers/raw-upstream.ts';
+import { webSocketLines } from '../support/servers/web-sockets.ts';
 
 const settings = (url: string) => ({
   upstreams: { app: { url } },

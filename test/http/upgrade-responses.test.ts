@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { expected } from '../support/engine-differences.ts';
-import { eventually, startForwarding } from '../support/forwarding.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { plainResponse, startRawUpstream } from '../support/raw-upstream.ts';
-import { switchingResponse } from '../support/upgrades.ts';
-import { webSocketLines } from '../support/web-sockets.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { expected } from '../support/corpora/engine-differences.ts';
+import { eventually, startForwarding } from '../support/gateway/forwarding.ts';
+import { plainResponse, startRawUpstream } from '../support/servers/raw-upstream.ts';
+import { switchingResponse } from '../support/servers/upgrades.ts';
+import { webSocketLines } from '../support/servers/web-sockets.ts';
 
 /** A gateway whose upstream answers by hand, and a client that has asked for a WebSocket. */
 async function asking(t: Test, early = '', lines: readonly string[] = webSocketLines, config: object = {}) {

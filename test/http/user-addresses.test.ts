@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startUserAdministration } from '../support/user-administration.ts';
+import { startUserAdministration } from '../support/administration/user-administration.ts';
 
 const longest = `${'x'.repeat(250)}@b.d`;
 const refused: Readonly<Record<string, [value: unknown, type: string]>> = {

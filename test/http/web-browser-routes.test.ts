@@ -1,6 +1,6 @@
 import t from 'tap';
-import { connectRaw } from '../support/raw-client.ts';
-import { forgets, navigation, ownForm, startWebGateway, webCookieName } from '../support/web.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { forgets, navigation, ownForm, startWebGateway, webCookieName } from '../support/pages/web.ts';
 
 const script = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
 

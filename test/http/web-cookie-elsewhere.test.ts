@@ -1,7 +1,7 @@
 import t from 'tap';
-import { documentedOperations } from '../support/documented-operations.ts';
-import { administrator } from '../support/gateway.ts';
-import { connectRaw } from '../support/raw-client.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { documentedOperations } from '../support/pages/documented-operations.ts';
 import {
   cookieNamed,
   navigation,
@@ -9,7 +9,7 @@ import {
   startWebGateway,
   webCookieName,
   webRoutes,
-} from '../support/web.ts';
+} from '../support/pages/web.ts';
 
 const script = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
 const ownPages: Readonly<Record<string, Record<string, string>>> = {

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { administrator } from '../support/gateway.ts';
-import { navigation, ownForm, startWebGateway } from '../support/web.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { navigation, ownForm, startWebGateway } from '../support/pages/web.ts';
 
 const origin = 'https://acme.example.com';
 /** What a browser says that is led on from a form of the sign-in page. */

@@ -1,10 +1,9 @@
 import t, { type Test } from 'tap';
-import type { ApiResponse } from '../support/api-client.ts';
-import { administrator, startTestGateway } from '../support/gateway.ts';
-import { policy } from '../support/page-server.ts';
-import { markupFamilies, someMarkupTexts, structureOf } from '../support/page-texts.ts';
-import { shownText } from '../support/shown-text.ts';
-import { publish, startStubProvider } from '../support/stub-provider.ts';
+import type { ApiResponse } from '../support/clients/api-client.ts';
+import { shownText } from '../support/corpora/shown-text.ts';
+import { administrator, startTestGateway } from '../support/gateway/gateway.ts';
+import { policy } from '../support/pages/page-server.ts';
+import { markupFamilies, someMarkupTexts, structureOf } from '../support/pages/page-texts.ts';
 import {
   cookieNamed,
   navigation,
@@ -12,7 +11,8 @@ import {
   startWebGateway,
   webCookieName,
   webRoutes,
-} from '../support/web.ts';
+} from '../support/pages/web.ts';
+import { publish, startStubProvider } from '../support/servers/stub-provider.ts';
 
 t.setTimeout(120_000);
 

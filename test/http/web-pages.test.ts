@@ -1,6 +1,6 @@
 import t from 'tap';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { navigation, ownForm, startWebGateway, webCookieName } from '../support/web.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
+import { navigation, ownForm, startWebGateway, webCookieName } from '../support/pages/web.ts';
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";

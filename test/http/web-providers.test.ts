@@ -1,7 +1,13 @@
 import t, { type Test } from 'tap';
-import { es256, claims as exampleClaims, forge, header, jwkOf } from '../support/forged-assertions.ts';
-import { json, publish, type StubProvider, startStubProvider } from '../support/stub-provider.ts';
-import { cookieNamed, forgets, navigation, startWebGateway, webCookieName } from '../support/web.ts';
+import {
+  es256,
+  claims as exampleClaims,
+  forge,
+  header,
+  jwkOf,
+} from '../support/corpora/forged-assertions.ts';
+import { cookieNamed, forgets, navigation, startWebGateway, webCookieName } from '../support/pages/web.ts';
+import { json, publish, type StubProvider, startStubProvider } from '../support/servers/stub-provider.ts';
 
 /** Headers of a browser that comes back from a provider. */
 const fromProvider = { ...navigation, 'sec-fetch-site': 'cross-site' };

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { areaOf } from '../../src/rules/own-areas.ts';
-import { administrator } from '../support/gateway.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { returnToFamilies } from '../support/return-to-values.ts';
-import { shownText } from '../support/shown-text.ts';
-import { navigation, ownForm, startWebGateway } from '../support/web.ts';
+import { returnToFamilies } from '../support/corpora/return-to-values.ts';
+import { shownText } from '../support/corpora/shown-text.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { navigation, ownForm, startWebGateway } from '../support/pages/web.ts';
 
 t.setTimeout(120_000);
 

@@ -1,7 +1,13 @@
 import t, { type Test } from 'tap';
-import { addUser, changeUser } from '../support/accounts.ts';
-import { cookieNamed, navigation, startWebGateway, type WebGateway, webCookieName } from '../support/web.ts';
-import { closeCodeOf, openWebSocket, startWebSocketUpstream } from '../support/web-sockets.ts';
+import { addUser, changeUser } from '../support/administration/accounts.ts';
+import {
+  cookieNamed,
+  navigation,
+  startWebGateway,
+  type WebGateway,
+  webCookieName,
+} from '../support/pages/web.ts';
+import { closeCodeOf, openWebSocket, startWebSocketUpstream } from '../support/servers/web-sockets.ts';
 
 const bea = { username: 'bea', password: 'another horse battery' };
 

@@ -1,6 +1,13 @@
 import t from 'tap';
-import { administrator } from '../support/gateway.ts';
-import { cookieNamed, forgets, navigation, ownForm, startWebGateway, webCookieName } from '../support/web.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import {
+  cookieNamed,
+  forgets,
+  navigation,
+  ownForm,
+  startWebGateway,
+  webCookieName,
+} from '../support/pages/web.ts';
 
 const refreshCookieName = 'service_refresh_cookie';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { expected } from '../support/engine-differences.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { startWebGateway } from '../support/web.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { expected } from '../support/corpora/engine-differences.ts';
+import { startWebGateway } from '../support/pages/web.ts';
 
 const navigation = ['Sec-Fetch-Site: none', 'Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document'];
 const olderBrowser = ['Accept: text/html,*/*;q=0.8'];

@@ -6,7 +6,7 @@ import {
   openWebSocket,
   startWebSocketGateway as start,
   tryWebSocket,
-} from '../support/web-sockets.ts';
+} from '../support/servers/web-sockets.ts';
 
 const live = '/api/store/live';
 const self = 'https://acme.example.com';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { TestScope } from '../support/gateway.ts';
+import type { TestScope } from '../support/gateway/gateway.ts';
 import { makeBaseFolder } from './base-image.ts';
 
 /** What an image says of itself. */

@@ -13,11 +13,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { stringify } from 'yaml';
-import { createApiClient } from '../support/api-client.ts';
+import { createApiClient } from '../support/clients/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { guessPort } from '../support/loopback-port.ts';
+import { createSecretWatch } from '../support/gateway/secret-watch.ts';
 import { requireProgram } from '../support/programs.ts';
-import { createSecretWatch } from '../support/secret-watch.ts';
+import { guessPort } from '../support/servers/loopback-port.ts';
 import { type BuiltImage, buildImage } from './buildah.ts';
 import { type ContainerOptions, runImage } from './container.ts';
 

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { documentsIn } from '../helm/helm.ts';
-import { createApiClient } from '../support/api-client.ts';
+import { createApiClient } from '../support/clients/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { createSecretWatch } from '../support/secret-watch.ts';
+import { createSecretWatch } from '../support/gateway/secret-watch.ts';
 import { apply, get, kubectl, requireNode } from './cluster/commands.ts';
 import { startIngress } from './cluster/ingress.ts';
 import { addressOf, createNamespace, objectsLeftIn } from './cluster/namespace.ts';

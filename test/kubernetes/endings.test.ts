@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { createApiClient } from '../support/api-client.ts';
-import { createSecretWatch } from '../support/secret-watch.ts';
+import { createApiClient } from '../support/clients/api-client.ts';
+import { createSecretWatch } from '../support/gateway/secret-watch.ts';
 import { apply, kubectl, requireNode } from './cluster/commands.ts';
 import { endOf, endPod, signInSlowly } from './cluster/ending.ts';
 import { createNamespace, podsOf } from './cluster/namespace.ts';

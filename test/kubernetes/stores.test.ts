@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { ApiClient } from '../support/api-client.ts';
+import type { ApiClient } from '../support/clients/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { apply, kubectl, requireNode } from './cluster/commands.ts';
 import { createNamespace, podsOf } from './cluster/namespace.ts';

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { isLong, repeat, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { poolBecomes } from '../support/pool-gauges.ts';
-import { mebibytes, openDescriptors, residentBytes } from '../support/process-usage.ts';
+import { isLong, repeat, startGatewayUnderLoad } from '../support/gateway/gateway-under-load.ts';
+import { poolBecomes } from '../support/gateway/pool-gauges.ts';
+import { mebibytes, openDescriptors, residentBytes } from '../support/gateway/process-usage.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
 
 const aborts = isLong ? 10_000 : 300;
 const warmUps = isLong ? 2_000 : 200;

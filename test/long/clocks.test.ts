@@ -4,13 +4,13 @@ import t, { type Test } from 'tap';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
 import { compileClocks, type MovableClock } from '../model/machine/clock.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { scrape } from '../support/scrape.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { scrape } from '../support/gateway/scrape.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 /** Real processes under clocks that are set while they serve. */
 
@@ -28,7 +28,7 @@ const grace = () => sleep(graceMs + 300);
 /** A gateway under a clock of its own, with these stores. */
 function startUnder(t: Test, clock: MovableClock, stores: object, folder?: string): Promise<GatewayProcess> {
   const env = Object.entries(clock.env).map(([name, value]) => `${name}=${value}`);
-  // NODE_OPTIONS as in test/support/node-process.ts.
+  // NODE_OPTIONS as in test/support/gateway/node-process.ts.
   const program = ['env', '-u', 'NODE_OPTIONS', ...env, process.execPath, main] as const;
   const config = { stores, sessions: { reuse_grace: `${graceMs}ms` } };
   return startGatewayProcess(t, { config, program, ...(folder === undefined ? {} : { folder }) });

@@ -7,9 +7,9 @@ import {
   isLong,
   repeat,
   startGatewayUnderLoad,
-} from '../support/gateway-under-load.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { poolBecomes, readPoolGauges } from '../support/pool-gauges.ts';
+} from '../support/gateway/gateway-under-load.ts';
+import { poolBecomes, readPoolGauges } from '../support/gateway/pool-gauges.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
 
 const clients = 200;
 const pool = 16;

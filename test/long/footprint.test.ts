@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { cpuSeconds, mebibytes, residentBytes } from '../support/process-usage.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { cpuSeconds, mebibytes, residentBytes } from '../support/gateway/process-usage.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 const mostCpuSeconds = 1.5;
 const mostIdleBytes = 120 * 2 ** 20;

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { isIP } from 'node:net';
 import t from 'tap';
 import { createSystemResolver } from '../../src/names/system-resolver.ts';
-import { startDnsServer } from '../support/dns-server.ts';
+import { createRandom } from '../support/corpora/random.ts';
 import { eventually } from '../support/eventually.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { createRandom } from '../support/random.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { startDnsServer } from '../support/servers/dns-server.ts';
 
 const cases = Number(process.env.POSTERN_TEST_FUZZ_CASES ?? (isLong ? 5_000 : 300));
 /** Another seed, another run: what it finds is found again by it. */

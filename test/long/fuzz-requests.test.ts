@@ -1,17 +1,17 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import { type Alarm, assertNoNewAlarm, newAlarms } from '../support/alarms.ts';
-import { startReadingServer } from '../support/fuzz-servers.ts';
-import { type FuzzedPipeline, fuzzedPipeline } from '../support/fuzzed-requests.ts';
-import { isLong, repeat, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
-import { createRandom } from '../support/random.ts';
+import { type Alarm, assertNoNewAlarm, newAlarms } from '../support/corpora/alarms.ts';
+import { type FuzzedPipeline, fuzzedPipeline } from '../support/corpora/fuzzed-requests.ts';
+import { createRandom } from '../support/corpora/random.ts';
 import {
   alarmsOfHead,
   alarmsOfResponses,
   firstUnread,
   inShort,
   requestAlarm,
-} from '../support/request-alarms.ts';
+} from '../support/corpora/request-alarms.ts';
+import { isLong, repeat, startGatewayUnderLoad } from '../support/gateway/gateway-under-load.ts';
+import { startReadingServer } from '../support/servers/fuzz-servers.ts';
 import { knownRequestAlarms } from './known-alarms.ts';
 
 const cases = Number(process.env.POSTERN_TEST_FUZZ_CASES ?? (isLong ? 50_000 : 400));

@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 import t from 'tap';
-import { type Alarm, assertNoNewAlarm, newAlarms } from '../support/alarms.ts';
-import { startEvilUpstream } from '../support/evil-upstream.ts';
-import { fuzzedResponse } from '../support/fuzzed-responses.ts';
-import { isLong, repeat, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
-import { createRandom } from '../support/random.ts';
-import { connectRaw, type RawConnection, type RawResponse } from '../support/raw-client.ts';
+import { connectRaw, type RawConnection, type RawResponse } from '../support/clients/raw-client.ts';
+import { type Alarm, assertNoNewAlarm, newAlarms } from '../support/corpora/alarms.ts';
+import { fuzzedResponse } from '../support/corpora/fuzzed-responses.ts';
+import { createRandom } from '../support/corpora/random.ts';
+import { isLong, repeat, startGatewayUnderLoad } from '../support/gateway/gateway-under-load.ts';
+import { startEvilUpstream } from '../support/servers/evil-upstream.ts';
 import { knownResponseAlarms } from './known-alarms.ts';
 
 const cases = Number(process.env.POSTERN_TEST_FUZZ_CASES ?? (isLong ? 50_000 : 400));

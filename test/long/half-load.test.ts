@@ -9,8 +9,8 @@ import { programFile } from '../../bench/peers/peer.ts';
 import { posternKey } from '../../bench/peers/postern.ts';
 import { createStage } from '../../bench/stage.ts';
 import { growthPerMinute, type Reading, secondHalf } from '../soak/trend.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { mebibytes, openDescriptors, residentBytes } from '../support/process-usage.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { mebibytes, openDescriptors, residentBytes } from '../support/gateway/process-usage.ts';
 
 // Half of what saturates it, for an hour: nothing fails, nothing grows, and what holds requests up is short.
 

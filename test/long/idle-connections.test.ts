@@ -3,9 +3,14 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { TestScope } from '../support/gateway.ts';
-import { isLong, repeat, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
-import { descriptorLimit, mebibytes, openDescriptors, residentBytes } from '../support/process-usage.ts';
+import type { TestScope } from '../support/gateway/gateway.ts';
+import { isLong, repeat, startGatewayUnderLoad } from '../support/gateway/gateway-under-load.ts';
+import {
+  descriptorLimit,
+  mebibytes,
+  openDescriptors,
+  residentBytes,
+} from '../support/gateway/process-usage.ts';
 
 const connections = isLong ? 10_000 : 1_000;
 /** Memory that either process takes for other reasons; it weighs more the fewer connections there are. */

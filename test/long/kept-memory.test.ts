@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { eventually } from '../support/forwarding.ts';
-import { administrator } from '../support/gateway.ts';
-import { isLong, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
-import { mebibytes, residentBytes } from '../support/process-usage.ts';
+import { eventually } from '../support/gateway/forwarding.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { isLong, startGatewayUnderLoad } from '../support/gateway/gateway-under-load.ts';
+import { mebibytes, residentBytes } from '../support/gateway/process-usage.ts';
 
 /** How much the gateway's memory may have grown once it is idle again. */
 const boundBytes = 40 * 2 ** 20;

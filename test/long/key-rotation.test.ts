@@ -8,17 +8,17 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
 import { compileClocks, type MovableClock } from '../model/machine/clock.ts';
-import type { ApiRequest, ApiResponse } from '../support/api-client.ts';
-import { assertionKeysPath } from '../support/asserting-upstream.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { KeyCopy, KeyWatch } from '../support/key-watch.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { leeway } from '../support/replicas.ts';
-import { cookieNamed, navigation, ownForm, webCookieName } from '../support/web.ts';
+import { KeyCopy, KeyWatch } from '../support/administration/key-watch.ts';
+import type { ApiRequest, ApiResponse } from '../support/clients/api-client.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { leeway } from '../support/gateway/replicas.ts';
+import { cookieNamed, navigation, ownForm, webCookieName } from '../support/pages/web.ts';
+import { assertionKeysPath } from '../support/servers/asserting-upstream.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 /**
  * Keys that are replaced while two gateways on PostgreSQL serve. The shortest times that a configuration may give are

@@ -1,4 +1,4 @@
-import type { KnownAlarm } from '../support/alarms.ts';
+import type { KnownAlarm } from '../support/corpora/alarms.ts';
 
 /** Of test/long/fuzz-requests. */
 export const knownRequestAlarms: readonly KnownAlarm[] = [

@@ -2,10 +2,14 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import t from 'tap';
-import { type GatewayUnderLoad, isLong, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
+import {
+  type GatewayUnderLoad,
+  isLong,
+  startGatewayUnderLoad,
+} from '../support/gateway/gateway-under-load.ts';
+import { mebibytes, residentBytes, watchResident } from '../support/gateway/process-usage.ts';
 import { digestOf, generateData } from '../support/generated-data.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { mebibytes, residentBytes, watchResident } from '../support/process-usage.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
 
 const transfers = isLong ? 20 : 4;
 const bytes = isLong ? 2 ** 30 : 24 * 2 ** 20;

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { createPasswordHasher } from '../../src/credentials/passwords.ts';
-import { addUser, changeUser, withRecords } from '../support/accounts.ts';
-import { startTestGateway } from '../support/gateway.ts';
-import { updateUser } from '../support/record-changes.ts';
+import { addUser, changeUser, withRecords } from '../support/administration/accounts.ts';
+import { updateUser } from '../support/administration/record-changes.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
 
 const path = '/api/login/access-token';
 const password = 'nanoseconds are this long';

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Break } from '../model/machine/gateway.ts';
 import type { Violation } from '../model/promises/history.ts';
 import { describeViolations, playRun } from '../model/run.ts';
-import { leeway } from '../support/replicas.ts';
+import { leeway } from '../support/gateway/replicas.ts';
 
 // The model checker against gateways of which one breaks a promise. No faults: only that is to be found.
 const broken: Readonly<Record<string, Break & { readonly found: RegExp; readonly graceMs?: number }>> = {

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { ArrangementName } from '../model/machine/arrangements.ts';
 import { describeViolations, playRun } from '../model/run.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { leeway } from '../support/replicas.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { leeway } from '../support/gateway/replicas.ts';
 
 // POSTERN_MODEL_STORES: arrangements, by commas; POSTERN_MODEL_SECONDS: how long each runs; POSTERN_MODEL_FAULTS: a
 // pattern for what goes wrong, by the words in test/model/machine; POSTERN_MODEL_WORKERS: processes of a gateway; SEED: the operations and faults of an earlier run.

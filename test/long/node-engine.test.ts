@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { engineDifferences, noteOfDifference } from '../support/engine-differences.ts';
+import { engineDifferences, noteOfDifference } from '../support/corpora/engine-differences.ts';
 
 const tests = join(import.meta.dirname, '..');
 const isAboutHttp =

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { startRedisCluster } from '../support/redis-cluster.ts';
-import { startRedisSentinels } from '../support/redis-sentinel.ts';
-import { requireRedis } from '../support/redis-server.ts';
-import { startReplicas } from '../support/replicas.ts';
-import { judgeOutage, outageConfig } from '../support/store-outages.ts';
+import { startReplicas } from '../support/gateway/replicas.ts';
+import { startRedisCluster } from '../support/stores/redis-cluster.ts';
+import { startRedisSentinels } from '../support/stores/redis-sentinel.ts';
+import { requireRedis } from '../support/stores/redis-server.ts';
+import { judgeOutage, outageConfig } from '../support/stores/store-outages.ts';
 
 t.setTimeout(90_000);
 

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { isLong } from '../support/gateway-under-load.ts';
-import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
-import { startReplicas } from '../support/replicas.ts';
-import { judgeLoss, judgeOutage, outageConfig, staleIfErrorMs } from '../support/store-outages.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { startReplicas } from '../support/gateway/replicas.ts';
+import { type RedisServer, requireRedis, startRedis } from '../support/stores/redis-server.ts';
+import { judgeLoss, judgeOutage, outageConfig, staleIfErrorMs } from '../support/stores/store-outages.ts';
 
 const outageMs = isLong ? 30_000 : 1_200;
 const shortOutageMs = isLong ? 5_000 : 700;

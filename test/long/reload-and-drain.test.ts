@@ -3,9 +3,13 @@ import { Agent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { eventually } from '../support/eventually.ts';
-import { type GatewayUnderLoad, isLong, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { openDescriptors } from '../support/process-usage.ts';
+import {
+  type GatewayUnderLoad,
+  isLong,
+  startGatewayUnderLoad,
+} from '../support/gateway/gateway-under-load.ts';
+import { openDescriptors } from '../support/gateway/process-usage.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
 
 const requestsPerSecond = isLong ? 500 : 100;
 const downloadMs = isLong ? 10_000 : 1_000;

@@ -6,11 +6,11 @@ import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
-import { startGateway } from '../../src/gateway/start.ts';
 import { createLog } from '../../src/log/log.ts';
-import { testConfig } from '../support/gateway.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { mebibytes } from '../support/process-usage.ts';
+import { startGateway } from '../../src/serve/start.ts';
+import { testConfig } from '../support/gateway/gateway.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { mebibytes } from '../support/gateway/process-usage.ts';
 
 const reloadCount = 100;
 /** By then everything is compiled and every table has its size. */

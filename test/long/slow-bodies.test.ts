@@ -1,7 +1,7 @@
 import t from 'tap';
-import { startForwarding } from '../support/forwarding.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { connectRaw } from '../support/raw-client.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 
 t.setTimeout(180_000);
 

@@ -4,14 +4,14 @@ import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import type { LoadOptions, LoadResult } from '../soak/load.ts';
 import { growthPerMinute, type Reading, secondHalf } from '../soak/trend.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { spawnNode } from '../support/node-process.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { cpuSeconds, mebibytes, openDescriptors, residentBytes } from '../support/process-usage.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { spawnNode } from '../support/gateway/node-process.ts';
+import { cpuSeconds, mebibytes, openDescriptors, residentBytes } from '../support/gateway/process-usage.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 /** Requests a second; in the full size for two hours. */
 const rate = isLong ? 1_500 : 150;

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
-import { openAskingClients } from '../support/asking-clients.ts';
+import { openAskingClients } from '../support/clients/asking-clients.ts';
 import { eventually } from '../support/eventually.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { readyz, workersOf } from '../support/worker-processes.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { readyz, workersOf } from '../support/gateway/worker-processes.ts';
 
 const rounds = isLong ? 7 : 1;
 /** By how much a start under load may take longer; judged in the full size alone. */

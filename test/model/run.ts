@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../support/corpora/random.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { createActing } from './clients/acting.ts';
 import { judgeAtRest } from './clients/at-rest.ts';

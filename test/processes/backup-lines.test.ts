@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { createCommandFolder } from '../support/command.ts';
+import { createCommandFolder } from '../support/gateway/command.ts';
 
 const root = join(import.meta.dirname, '../..');
 const section = /^## Backup and restore\n(.*?)^## /ms.exec(

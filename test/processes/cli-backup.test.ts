@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Terminal } from '../../src/cli/command.ts';
 import { run as runCommand } from '../../src/cli/run.ts';
-import { createCommandFolder, startPostern } from '../support/command.ts';
+import { createCommandFolder, startPostern } from '../support/gateway/command.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 

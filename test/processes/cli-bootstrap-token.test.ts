@@ -1,6 +1,6 @@
 import t from 'tap';
-import { createCommandFolder } from '../support/command.ts';
-import { bootstrapToken } from '../support/gateway.ts';
+import { createCommandFolder } from '../support/gateway/command.ts';
+import { bootstrapToken } from '../support/gateway/gateway.ts';
 
 const password = 'correct horse battery staple';
 const made = /^[\w-]{32}\n$/;

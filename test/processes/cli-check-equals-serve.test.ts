@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Terminal } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/run.ts';
-import { makeCertificate } from '../support/certificates.ts';
-import { wrongRelations } from '../support/wrong-relations.ts';
-import { wrongValues } from '../support/wrong-values.ts';
+import { wrongRelations } from '../support/corpora/wrong-relations.ts';
+import { wrongValues } from '../support/corpora/wrong-values.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 
 const rows = [...wrongValues, ...wrongRelations];
 

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { stringify } from 'yaml';
-import { createCommandFolder, runPostern } from '../support/command.ts';
-import { testConfig } from '../support/gateway.ts';
+import { createCommandFolder, runPostern } from '../support/gateway/command.ts';
+import { testConfig } from '../support/gateway/gateway.ts';
 
 t.test('the configuration of a proxy is printed from the running one', async (t) => {
   const { folder } = createCommandFolder(t);

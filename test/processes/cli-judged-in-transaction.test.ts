@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { type CommandResult, createCommandFolder } from '../support/command.ts';
+import { type CommandResult, createCommandFolder } from '../support/gateway/command.ts';
 
 const identity_providers = {
   idp: {

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { type CommandFolder, createCommandFolder } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
+import { type CommandFolder, createCommandFolder } from '../support/gateway/command.ts';
 
 const input = 'correct horse battery staple\n';
 const asset = { path: '/api/store/asset/1' };

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import t from 'tap';
 import { stringify } from 'yaml';
-import { createCommandFolder } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
-import { testConfig } from '../support/gateway.ts';
+import { createCommandFolder } from '../support/gateway/command.ts';
+import { testConfig } from '../support/gateway/gateway.ts';
 
 const input = 'correct horse battery staple\n';
 const problem =

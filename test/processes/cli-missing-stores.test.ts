@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import t from 'tap';
 import { commands } from '../../src/cli/commands.ts';
-import { createCommandFolder } from '../support/command.ts';
+import { createCommandFolder } from '../support/gateway/command.ts';
 
 const input = 'correct horse battery staple\n';
 const isStore = (name: string) => name.includes('.db');

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { run } from '../../src/cli/run.ts';
 import { readPassword } from '../../src/cli/terminal.ts';
-import { createCommandFolder } from '../support/command.ts';
+import { createCommandFolder } from '../support/gateway/command.ts';
 
 type Typed = string | (() => Promise<string>);
 

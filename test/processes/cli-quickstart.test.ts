@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { parse } from 'yaml';
-import { tryOutLines } from '../../src/cli/quickstart-lines.ts';
-import { tryOutConfiguration } from '../../src/cli/try-out.ts';
-import { createCommandFolder, type ServeProcess } from '../support/command.ts';
-import { guessPort } from '../support/loopback-port.ts';
-import { startRecordingUpstream } from '../support/recording-upstream.ts';
-import { navigation } from '../support/web.ts';
+import { tryOutLines } from '../../src/cli/serve/quickstart-lines.ts';
+import { tryOutConfiguration } from '../../src/cli/serve/try-out.ts';
+import { createCommandFolder, type ServeProcess } from '../support/gateway/command.ts';
+import { navigation } from '../support/pages/web.ts';
+import { guessPort } from '../support/servers/loopback-port.ts';
+import { startRecordingUpstream } from '../support/servers/recording-upstream.ts';
 
 const onFreePort = { host: '127.0.0.1', port: 0 };
 const quickstart = parse(readFileSync(join(import.meta.dirname, '../../config/quickstart.yaml'), 'utf8'));

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader } from 'jose';
 import t from 'tap';
-import { createCommandFolder, type ServeProcess } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
+import { createCommandFolder, type ServeProcess } from '../support/gateway/command.ts';
 
 const password = 'correct horse battery staple';
 const input = `${password}\n`;

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { createCommandFolder, runPostern } from '../support/command.ts';
+import { createCommandFolder, runPostern } from '../support/gateway/command.ts';
 
 const root = join(import.meta.dirname, '../..');
 const secret = 'hunter2-in-the-arguments';

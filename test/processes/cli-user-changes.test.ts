@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type CommandFolder, createCommandFolder } from '../support/command.ts';
+import { type CommandFolder, createCommandFolder } from '../support/gateway/command.ts';
 
 const password = 'correct horse battery staple';
 const asset = { path: '/api/store/asset/1' };

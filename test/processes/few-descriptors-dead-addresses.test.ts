@@ -1,8 +1,8 @@
 import t from 'tap';
-import { deafen } from '../support/deaf-addresses.ts';
 import { eventually } from '../support/eventually.ts';
-import { startHoldingUpstream, startNarrowGateway, tally } from '../support/few-descriptors.ts';
-import { testInOwnNetwork } from '../support/own-network.ts';
+import { startHoldingUpstream, startNarrowGateway, tally } from '../support/gateway/few-descriptors.ts';
+import { deafen } from '../support/servers/deaf-addresses.ts';
+import { testInOwnNetwork } from '../support/servers/own-network.ts';
 
 const dead = Array.from({ length: 12 }, (_, i) => `127.0.9.${i + 1}`);
 const hosts = ['127.0.0.1 localhost', ...[...dead, '127.0.0.1'].map((address) => `${address} app`), ''];

@@ -1,13 +1,13 @@
 import t, { type Test } from 'tap';
+import type { RawConnection } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   type NarrowGateway,
   startHoldingUpstream,
   startNarrowGateway,
   tally,
-} from '../support/few-descriptors.ts';
-import { administrator } from '../support/gateway.ts';
-import type { RawConnection } from '../support/raw-client.ts';
+} from '../support/gateway/few-descriptors.ts';
+import { administrator } from '../support/gateway/gateway.ts';
 
 const descriptors = 256;
 /** More clients than descriptors. */

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { mintApiKey } from '../../src/credentials/api-key.ts';
 import { refusals } from '../../src/errors.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { isLong, repeat } from '../support/gateway-under-load.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { scrape } from '../support/scrape.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong, repeat } from '../support/gateway/gateway-under-load.ts';
+import { scrape } from '../support/gateway/scrape.ts';
 
 const { username, password } = administrator;
 const loginPath = '/api/login/access-token';

@@ -12,8 +12,8 @@ import {
   WWWAuthenticateChallengeError,
 } from 'oauth4webapi';
 import t from 'tap';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
 
 /** oauth4webapi, given nothing but the address of the token endpoint. */
 function createOAuthClient({ port }: Pick<GatewayProcess, 'port'>) {

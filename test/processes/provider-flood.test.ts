@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
-import { encode, es256, claims as exampleClaims, jwkOf } from '../support/forged-assertions.ts';
-import { administrator } from '../support/gateway.ts';
-import { isLong, startGatewayUnderLoad } from '../support/gateway-under-load.ts';
-import { publish, type StubProvider, startStubProvider } from '../support/stub-provider.ts';
+import { encode, es256, claims as exampleClaims, jwkOf } from '../support/corpora/forged-assertions.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { isLong, startGatewayUnderLoad } from '../support/gateway/gateway-under-load.ts';
+import { publish, type StubProvider, startStubProvider } from '../support/servers/stub-provider.ts';
 
 const perSecond = isLong ? 1_000 : 100;
 const seconds = isLong ? 65 : 1;

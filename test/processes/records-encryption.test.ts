@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { stringify } from 'yaml';
-import { type CommandFolder, createCommandFolder } from '../support/command.ts';
-import { testConfig } from '../support/gateway.ts';
+import { type CommandFolder, createCommandFolder } from '../support/gateway/command.ts';
+import { testConfig } from '../support/gateway/gateway.ts';
 
 const password = 'correct horse battery staple';
 const stores = { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db' };

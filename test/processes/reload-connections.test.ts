@@ -1,7 +1,7 @@
 import t from 'tap';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { echoed, type ReloadedGateway, startReloaded } from '../support/reload.ts';
+import { echoed, type ReloadedGateway, startReloaded } from '../support/gateway/reload.ts';
 
 /** A connection that is kept, and a response on it. */
 async function connectKept({ port, key }: ReloadedGateway) {

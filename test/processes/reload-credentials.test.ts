@@ -1,9 +1,9 @@
 import t from 'tap';
+import { es256, jwkOf } from '../support/corpora/forged-assertions.ts';
 import { eventually } from '../support/eventually.ts';
-import { es256, jwkOf } from '../support/forged-assertions.ts';
-import { administrator } from '../support/gateway.ts';
-import { echoed, startReloaded } from '../support/reload.ts';
-import { publish, startStubProvider } from '../support/stub-provider.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { echoed, startReloaded } from '../support/gateway/reload.ts';
+import { publish, startStubProvider } from '../support/servers/stub-provider.ts';
 
 const { username, password } = administrator;
 

@@ -1,11 +1,11 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { scrape } from '../support/gateway/scrape.ts';
 import { requireProgram } from '../support/programs.ts';
-import { scrape } from '../support/scrape.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 
 t.test('series of a route that is gone go, and what was refused there stays counted', async (t) => {
   const routes = (name: string) => [

@@ -1,10 +1,10 @@
 import { connect } from 'node:tls';
 import t from 'tap';
-import { makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { closedRoutes, keysAreNamed, reload, startReloaded } from '../support/gateway/reload.ts';
 import { requireProgram } from '../support/programs.ts';
-import { closedRoutes, keysAreNamed, reload, startReloaded } from '../support/reload.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 
 const sqlite = { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db' };
 const loopback = { host: '127.0.0.1', port: 0 };

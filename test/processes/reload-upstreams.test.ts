@@ -3,11 +3,11 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
+import { startReloaded } from '../support/gateway/reload.ts';
 import { requireProgram } from '../support/programs.ts';
-import { startRecordingUpstream } from '../support/recording-upstream.ts';
-import { startReloaded } from '../support/reload.ts';
+import { type Certificate, makeCertificate } from '../support/servers/certificates.ts';
+import { startRecordingUpstream } from '../support/servers/recording-upstream.ts';
 
 async function startRecording(t: Test) {
   const upstream = await startRecordingUpstream();

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { eventually } from '../support/eventually.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { closedRoutes, openRoutes, startReloaded } from '../support/reload.ts';
+import { closedRoutes, openRoutes, startReloaded } from '../support/gateway/reload.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
 
 t.test('SIGHUP: another configuration serves what comes next', async (t) => {
   const gateway = await startReloaded(t);

@@ -6,8 +6,8 @@ import t, { type Test } from 'tap';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import { newUser, startOfTime } from '../contract/fixtures.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
+import { createUser } from '../support/administration/record-changes.ts';
 import { eventually } from '../support/eventually.ts';
-import { createUser } from '../support/record-changes.ts';
 
 /** Records in a file, all of whose pages are in the database itself. */
 async function openRecords(t: Test) {

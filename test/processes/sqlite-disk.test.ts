@@ -5,11 +5,11 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import { newUser, startOfTime } from '../contract/fixtures.ts';
-import type { ApiClient } from '../support/api-client.ts';
+import { createUser, listUsers, updateUser } from '../support/administration/record-changes.ts';
+import type { ApiClient } from '../support/clients/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { createUser, listUsers, updateUser } from '../support/record-changes.ts';
-import { requireSmallDisk } from '../support/small-disk.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
+import { requireSmallDisk } from '../support/stores/small-disk.ts';
 
 const { username, password } = administrator;
 

@@ -4,9 +4,9 @@ import t, { type Test } from 'tap';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import { newUser, startOfTime } from '../contract/fixtures.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
+import { createUser, listUsers } from '../support/administration/record-changes.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { createUser, listUsers } from '../support/record-changes.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
 
 const now = () => startOfTime;
 

@@ -8,7 +8,7 @@ import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
 import { newSession, newUser, sessionTimes, startOfTime } from '../contract/fixtures.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
-import { createUser, listUsers } from '../support/record-changes.ts';
+import { createUser, listUsers } from '../support/administration/record-changes.ts';
 
 const now = () => startOfTime;
 const big = { email: 'x'.repeat(50_000) };

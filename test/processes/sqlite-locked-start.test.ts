@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createSqliteRecordsUnderTest } from '../contract/sqlite-stores.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { holdWriteLock } from '../support/sqlite-lock-holder.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { holdWriteLock } from '../support/stores/sqlite-lock-holder.ts';
 
 t.test('a gateway that starts waits for a store that goes before it serves', async (t) => {
   const { store, file } = createSqliteRecordsUnderTest(t);

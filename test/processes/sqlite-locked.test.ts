@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { newUser } from '../contract/fixtures.ts';
 import { createSqliteRecordsUnderTest, createSqliteSessionsUnderTest } from '../contract/sqlite-stores.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { createUser, listUsers } from '../support/record-changes.ts';
-import { holdWriteLock } from '../support/sqlite-lock-holder.ts';
+import { createUser, listUsers } from '../support/administration/record-changes.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { holdWriteLock } from '../support/stores/sqlite-lock-holder.ts';
 
 /** The promised 50 ms, plus a margin for other work of the machine. */
 const longestBlockMs = 100;

@@ -9,9 +9,9 @@ import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
 import { newSession, newUser, sessionTimes, startOfTime } from '../contract/fixtures.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
+import { createUser, listUsers } from '../support/administration/record-changes.ts';
 import { eventually } from '../support/eventually.ts';
-import { spawnNode } from '../support/node-process.ts';
-import { createUser, listUsers } from '../support/record-changes.ts';
+import { spawnNode } from '../support/gateway/node-process.ts';
 
 const now = () => startOfTime;
 const userAgent = 'x'.repeat(50_000);

@@ -10,8 +10,8 @@ import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
 import { StoreOpenError } from '../../src/stores/store-open-error.ts';
 import { newUser, startOfTime } from '../contract/fixtures.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
-import { createUser, listUsers } from '../support/record-changes.ts';
-import { holdWriteLock } from '../support/sqlite-lock-holder.ts';
+import { createUser, listUsers } from '../support/administration/record-changes.ts';
+import { holdWriteLock } from '../support/stores/sqlite-lock-holder.ts';
 
 const options = { now: () => startOfTime };
 const rootReadsAnything = getuid?.() === 0 && 'root can read every file';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { judgeReplacedFile, type StoreFile } from '../support/store-files.ts';
+import { judgeReplacedFile, type StoreFile } from '../support/stores/store-files.ts';
 
 const sqlite = { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db' };
 

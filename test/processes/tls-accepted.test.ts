@@ -1,9 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { startTestGateway } from '../support/gateway.ts';
-import { type Authority, ellipticKey, forServers, makeAuthority } from '../support/issued-certificates.ts';
-import { requireProgram } from '../support/programs.ts';
 import {
   type Listener,
   modernRows,
@@ -12,8 +9,16 @@ import {
   refusedRows,
   suiteRows,
   versionRows,
-} from '../support/tls-accepted.ts';
-import { outcomeOf } from '../support/tls-client.ts';
+} from '../support/clients/tls-accepted.ts';
+import { outcomeOf } from '../support/clients/tls-client.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
+import { requireProgram } from '../support/programs.ts';
+import {
+  type Authority,
+  ellipticKey,
+  forServers,
+  makeAuthority,
+} from '../support/servers/issued-certificates.ts';
 
 const document = join(import.meta.dirname, '../../docs/tls.md');
 const markers = [

@@ -3,12 +3,12 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { outcomeOf } from '../support/clients/tls-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestGateway } from '../support/gateway.ts';
-import { forServers, makeAuthority } from '../support/issued-certificates.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
+import { scrape } from '../support/gateway/scrape.ts';
 import { requireProgram } from '../support/programs.ts';
-import { scrape } from '../support/scrape.ts';
-import { outcomeOf } from '../support/tls-client.ts';
+import { forServers, makeAuthority } from '../support/servers/issued-certificates.ts';
 
 /** A gateway whose authorities are in a file of the test. */
 async function start(t: Test, engine = 'built_in') {

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import t, { type Test } from 'tap';
 import { WebSocket, WebSocketServer } from 'ws';
-import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
-import { startForwarding } from '../support/forwarding.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { startForwarding } from '../support/gateway/forwarding.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
 import { requireProgram } from '../support/programs.ts';
-import { closeCodeOf } from '../support/web-sockets.ts';
+import { type Certificate, makeCertificate } from '../support/servers/certificates.ts';
+import { closeCodeOf } from '../support/servers/web-sockets.ts';
 
 /** A WebSocket upstream behind TLS that echoes messages. */
 async function startUpstream(t: Test, { cert, key }: Certificate): Promise<string> {

@@ -2,13 +2,13 @@ import { X509Certificate } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Certificate } from '../support/certificates.ts';
+import { outcomeOf } from '../support/clients/tls-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestGateway } from '../support/gateway.ts';
-import { forServers, makeAuthority } from '../support/issued-certificates.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
+import { scrape } from '../support/gateway/scrape.ts';
 import { requireProgram } from '../support/programs.ts';
-import { scrape } from '../support/scrape.ts';
-import { outcomeOf } from '../support/tls-client.ts';
+import type { Certificate } from '../support/servers/certificates.ts';
+import { forServers, makeAuthority } from '../support/servers/issued-certificates.ts';
 
 const dayMs = 86_400_000;
 const extensions = forServers;

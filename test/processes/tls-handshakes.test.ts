@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';
-import { handshakeFailures } from '../../src/http1/handshake-failure.ts';
-import { makeCertificate } from '../support/certificates.ts';
+import { handshakeFailures } from '../../src/http1/server/handshake-failure.ts';
+import { outcomeOf } from '../support/clients/tls-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
+import { scrape } from '../support/gateway/scrape.ts';
 import { requireProgram } from '../support/programs.ts';
-import { scrape } from '../support/scrape.ts';
-import { outcomeOf } from '../support/tls-client.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 
 /** Sends bytes in place of a handshake, and waits for the end of the connection; `leaves`: by closing it. */
 async function send(port: number, bytes: string, leaves = false): Promise<void> {

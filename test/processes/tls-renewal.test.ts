@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
 import { watchCertificate } from '../../src/http/certificate-files.ts';
-import { type Certificate, makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { startTestGateway } from '../support/gateway/gateway.ts';
+import { scrape } from '../support/gateway/scrape.ts';
 import { requireProgram } from '../support/programs.ts';
-import { scrape } from '../support/scrape.ts';
+import { type Certificate, makeCertificate } from '../support/servers/certificates.ts';
 
 /** A gateway whose certificate files are in a folder of the test. */
 async function start(t: Test, files: { readonly cert: string; readonly key: string }) {

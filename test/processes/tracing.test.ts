@@ -1,14 +1,14 @@
 import t, { type Test } from 'tap';
-import { createCommandFolder } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
+import { createCommandFolder } from '../support/gateway/command.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
+import { startProviderGateway } from '../support/gateway/provider-gateway.ts';
 import {
   type OtlpCollector,
   type SeenSpan,
   setVariables,
   startOtlpCollector,
-} from '../support/otlp-collector.ts';
-import { startProviderGateway } from '../support/provider-gateway.ts';
+} from '../support/servers/otlp-collector.ts';
 
 const { username, password } = administrator;
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -226,7 +226,7 @@ t.test('what has ended is exported before the process ends', async (t) => {
 });
 
 t.test('nothing of OpenTelemetry is loaded unless the environment asks for it', async (t) => {
-  const hook = ['--import', new URL('../support/report-imports.ts', import.meta.url).href];
+  const hook = ['--import', new URL('../support/gateway/report-imports.ts', import.meta.url).href];
   const endpoint = 'http://127.0.0.1:1';
   const serve = async (env: Record<string, string>) => {
     setVariables(t, env);

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import t from 'tap';
 import type { WebSocket } from 'ws';
 import { judgeElapsed } from '../support/elapsed.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
 import {
   closeCodeOf,
   openWebSocket,
   startWebSocketGateway,
   startWebSocketUpstream,
-} from '../support/web-sockets.ts';
+} from '../support/servers/web-sockets.ts';
 
 const isLong = process.env.POSTERN_TEST_LONG !== undefined;
 const live = '/api/store/live';

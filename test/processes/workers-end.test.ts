@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';
 import { eventually } from '../support/eventually.ts';
-import type { TestScope } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { isRunning, readyz, workersOf } from '../support/worker-processes.ts';
+import type { TestScope } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isRunning, readyz, workersOf } from '../support/gateway/worker-processes.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
 
 const routes = [{ prefix: '/api', upstream: 'app', public: true }];
 function startWorkers(t: TestScope, config: object = {}): Promise<GatewayProcess> {

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken, type TestScope } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { scrape } from '../support/scrape.ts';
-import { readyz, workersOf } from '../support/worker-processes.ts';
+import { administrator, bootstrapToken, type TestScope } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { scrape } from '../support/gateway/scrape.ts';
+import { readyz, workersOf } from '../support/gateway/worker-processes.ts';
 
 const { username, password } = administrator;
 /** Each on a connection of its own: enough to reach every worker. */

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { createCommandFolder, startPostern } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { isRunning, readyz, workersOf } from '../support/worker-processes.ts';
+import { createCommandFolder, startPostern } from '../support/gateway/command.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isRunning, readyz, workersOf } from '../support/gateway/worker-processes.ts';
 
 const workers = 2;
 

@@ -1,15 +1,15 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import { createApiClient } from '../support/api-client.ts';
-import { openAskingClients } from '../support/asking-clients.ts';
+import { createApiClient } from '../support/clients/api-client.ts';
+import { openAskingClients } from '../support/clients/asking-clients.ts';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken, type TestScope } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { guessPort } from '../support/loopback-port.ts';
-import { exchangeRaw } from '../support/raw-client.ts';
-import { scrape } from '../support/scrape.ts';
-import { createSecretWatch } from '../support/secret-watch.ts';
-import { isRunning, readyz, socketsOf, workersOf } from '../support/worker-processes.ts';
+import { administrator, bootstrapToken, type TestScope } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { scrape } from '../support/gateway/scrape.ts';
+import { createSecretWatch } from '../support/gateway/secret-watch.ts';
+import { isRunning, readyz, socketsOf, workersOf } from '../support/gateway/worker-processes.ts';
+import { guessPort } from '../support/servers/loopback-port.ts';
 
 const routes = [{ prefix: '/api', upstream: 'app', public: true }];
 function startWorkers(t: TestScope, config: object = {}): Promise<GatewayProcess> {

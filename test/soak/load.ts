@@ -1,6 +1,6 @@
 import { argv, stdout } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../support/corpora/random.ts';
 import { bytesOf, Connections, type Exchanged } from './connections.ts';
 import { abandon, holdWebSocket, readEvents } from './streams.ts';
 

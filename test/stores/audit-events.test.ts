@@ -1,8 +1,11 @@
 import t from 'tap';
-import { withRecords } from '../support/accounts.ts';
-import { testOnEveryStore } from '../support/every-store.ts';
-import { administrator } from '../support/gateway.ts';
-import { type KeyAdministration, startKeyAdministration } from '../support/key-administration.ts';
+import { withRecords } from '../support/administration/accounts.ts';
+import {
+  type KeyAdministration,
+  startKeyAdministration,
+} from '../support/administration/key-administration.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 const auditPath = '/api/admin/audit/';
 

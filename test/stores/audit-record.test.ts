@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { startKeyAdministration } from '../support/administration/key-administration.ts';
 import { eventually } from '../support/eventually.ts';
-import { testOnEveryStore } from '../support/every-store.ts';
-import { administrator } from '../support/gateway.ts';
-import { startKeyAdministration } from '../support/key-administration.ts';
-import { scrape } from '../support/scrape.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { scrape } from '../support/gateway/scrape.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 const { username, password } = administrator;
 const loginPath = '/api/login/access-token';

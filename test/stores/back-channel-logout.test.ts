@@ -1,14 +1,20 @@
 import t, { type Test } from 'tap';
-import { respondWithoutEnd } from '../support/event-stream.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import {
+  es256,
+  claims as exampleClaims,
+  forge,
+  header,
+  jwkOf,
+} from '../support/corpora/forged-assertions.ts';
+import { logoutClaims, logoutHeader } from '../support/corpora/forged-logout-tokens.ts';
 import { eventually } from '../support/eventually.ts';
-import { es256, claims as exampleClaims, forge, header, jwkOf } from '../support/forged-assertions.ts';
-import { logoutClaims, logoutHeader } from '../support/forged-logout-tokens.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { cookieOf, startReplicas, statusesAt } from '../support/replicas.ts';
-import { publish, startStubProvider } from '../support/stub-provider.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { cookieOf, startReplicas, statusesAt } from '../support/gateway/replicas.ts';
+import { respondWithoutEnd } from '../support/servers/event-stream.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
+import { publish, startStubProvider } from '../support/servers/stub-provider.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 t.setTimeout(600_000);
 

@@ -1,8 +1,8 @@
-import { startPostern } from '../support/command.ts';
-import { commandsOn } from '../support/commands-on.ts';
+import { startUserAdministration, userPassword } from '../support/administration/user-administration.ts';
 import { eventually } from '../support/eventually.ts';
-import { testOnEveryStore } from '../support/every-store.ts';
-import { startUserAdministration, userPassword } from '../support/user-administration.ts';
+import { startPostern } from '../support/gateway/command.ts';
+import { commandsOn } from '../support/gateway/commands-on.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 const input = `${userPassword}\n`;
 const byCommand = { actor: { user: null, kind: 'command_line' }, address: null, request_id: null };

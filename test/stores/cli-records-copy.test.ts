@@ -2,19 +2,19 @@ import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { type CommandFolder, createCommandFolder, startPostern } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
+import { type CommandFolder, createCommandFolder, startPostern } from '../support/gateway/command.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { startTcpRelay } from '../support/servers/tcp-relay.ts';
 import {
   dumpOf,
   dumpWithoutCopies,
   emptyColumnsOf,
   fillRecords,
   manyKeys,
-} from '../support/filled-records.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { startTcpRelay } from '../support/tcp-relay.ts';
+} from '../support/stores/filled-records.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts';
 
 const password = 'secret';
 const env = { POSTERN_RECORDS_PASSWORD: password };

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { commandsOn } from '../support/commands-on.ts';
+import { startUserAdministration, userPassword } from '../support/administration/user-administration.ts';
 import { eventually } from '../support/eventually.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { startUserAdministration, userPassword } from '../support/user-administration.ts';
+import { commandsOn } from '../support/gateway/commands-on.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 t.setTimeout(600_000);
 

@@ -7,9 +7,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { createCommandFolder, startPostern } from '../support/command.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
-import { startRecordingUpstream } from '../support/recording-upstream.ts';
+import { createCommandFolder, startPostern } from '../support/gateway/command.ts';
+import { startRecordingUpstream } from '../support/servers/recording-upstream.ts';
 
 /** A gateway with one request in flight, which the upstream answers when `release` is called. */
 async function serveWithRequestInFlight(t: Test, config: object = {}) {

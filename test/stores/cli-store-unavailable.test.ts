@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createCommandFolder } from '../support/command.ts';
+import { createCommandFolder } from '../support/gateway/command.ts';
 
 // `serve` retries for 30 s.
 t.setTimeout(600_000);

@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap';
-import type { DecisionMode } from '../../src/config/forward-auth.ts';
-import { type Decider, startDecider, type Told } from '../support/decider.ts';
+import type { DecisionMode } from '../../src/config/sections/forward-auth.ts';
+import { type Decider, startDecider, type Told } from '../support/clients/decider.ts';
+import { judgeWithin } from '../support/clients/timed.ts';
 import { eventually } from '../support/eventually.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import * as ofPostgres from '../support/postgres-unavailable.ts';
-import { requireRedis } from '../support/redis-server.ts';
-import * as ofRedis from '../support/redis-unavailable.ts';
-import { judgeWithin } from '../support/timed.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import * as ofPostgres from '../support/stores/postgres-unavailable.ts';
+import { requireRedis } from '../support/stores/redis-server.ts';
+import * as ofRedis from '../support/stores/redis-unavailable.ts';
 
 // What other proxies are told while a store is away: what requests would get in proxy mode, as far as the proxy can
 // pass it on.

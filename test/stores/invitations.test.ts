@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { commandsOn } from '../support/commands-on.ts';
-import { testOnEveryStore } from '../support/every-store.ts';
-import { startUserAdministration, userPassword } from '../support/user-administration.ts';
+import { startUserAdministration, userPassword } from '../support/administration/user-administration.ts';
+import { commandsOn } from '../support/gateway/commands-on.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 const redeemPath = '/api/login/invitation';
 const newPassword = 'a password nobody else knows';

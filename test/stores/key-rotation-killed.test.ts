@@ -6,12 +6,12 @@ import { openPostgresRecords } from '../../src/stores/postgres/records.ts';
 import type { Records } from '../../src/stores/records.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import { createManualClock, temporaryFolder } from '../contract/sqlite-stores.ts';
-import { dueTurn, prepareDueTurn } from '../support/due-turn.ts';
-import type { KillPlan } from '../support/kill-points.ts';
-import { spawnNode } from '../support/node-process.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { postgresAddress } from '../support/store-addresses.ts';
+import type { KillPlan } from '../support/administration/kill-points.ts';
+import { dueTurn, prepareDueTurn } from '../support/gateway/due-turn.ts';
+import { spawnNode } from '../support/gateway/node-process.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { postgresAddress } from '../support/stores/store-addresses.ts';
 
 const programs = join(import.meta.dirname, '../support/programs');
 const limits = { maxConnections: 2, timeoutMs: 10_000 };

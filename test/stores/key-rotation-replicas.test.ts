@@ -2,10 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JSONWebKeySet } from 'jose';
 import type { Test } from 'tap';
 import t from 'tap';
-import { testOnEveryStore } from '../support/every-store.ts';
-import { administrator, bootstrapToken, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { KeyCopy, KeyWatch } from '../support/key-watch.ts';
-import type { StoresConfig } from '../support/stores-config.ts';
+import { KeyCopy, KeyWatch } from '../support/administration/key-watch.ts';
+import {
+  administrator,
+  bootstrapToken,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway/gateway.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
+import type { StoresConfig } from '../support/stores/stores-config.ts';
 
 const { username, password } = administrator;
 const minute = 60_000;

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { AcknowledgedKeys, changeKeys, judgeUse } from '../support/acknowledged-keys.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
+import { AcknowledgedKeys, changeKeys, judgeUse } from '../support/administration/acknowledged-keys.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 
 const rounds = isLong ? 50 : 3;
 const changesInRound = isLong ? 1_000 : 150;

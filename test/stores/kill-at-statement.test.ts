@@ -1,10 +1,16 @@
 import t from 'tap';
-import { administrativeChanges } from '../support/administrative-changes.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { judgeChanges, onePointOf, pointsOf, prepareStage, someOf } from '../support/killed-changes.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
+import { administrativeChanges } from '../support/administration/administrative-changes.ts';
+import {
+  judgeChanges,
+  onePointOf,
+  pointsOf,
+  prepareStage,
+  someOf,
+} from '../support/administration/killed-changes.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 const timeout = isLong ? 3_000_000 : 600_000;
 t.setTimeout(timeout);

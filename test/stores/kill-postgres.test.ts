@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { AcknowledgedKeys, changeKeys, judgeUse } from '../support/acknowledged-keys.ts';
+import { AcknowledgedKeys, changeKeys, judgeUse } from '../support/administration/acknowledged-keys.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator } from '../support/gateway.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { activate, makeReplicaFolder, startPostgresReplica } from '../support/postgres-replicas.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { activate, makeReplicaFolder, startPostgresReplica } from '../support/stores/postgres-replicas.ts';
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts';
 
 const { username, password } = administrator;
 const rounds = isLong ? 50 : 2;

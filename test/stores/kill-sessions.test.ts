@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { cookieOf } from '../support/replicas.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { cookieOf } from '../support/gateway/replicas.ts';
 
 const rounds = isLong ? 30 : 3;
 const refreshesInRound = isLong ? 200 : 60;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { createCommandFolder, type ServeProcess } from '../support/command.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
+import { createCommandFolder, type ServeProcess } from '../support/gateway/command.ts';
 
 const shutdown = { delay: '0s', timeout: '1s' };
 /** Ends within the times of `shutdown`, and that of the log's own last lines. */

@@ -1,11 +1,11 @@
 import argon2 from 'argon2';
-import { ManagedProblems } from '../../src/gateway/managed-configuration.ts';
-import { commandsOn } from '../support/commands-on.ts';
+import { ManagedProblems } from '../../src/runtime/managed-configuration.ts';
 import { eventually } from '../support/eventually.ts';
-import { testOnEveryStore } from '../support/every-store.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { scrape } from '../support/scrape.ts';
-import type { StoresConfig } from '../support/stores-config.ts';
+import { commandsOn } from '../support/gateway/commands-on.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway/gateway.ts';
+import { scrape } from '../support/gateway/scrape.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
+import type { StoresConfig } from '../support/stores/stores-config.ts';
 
 const password = 'a password of the tests';
 const cheap = { memoryCost: 64, timeCost: 1, parallelism: 1 };

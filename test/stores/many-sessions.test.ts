@@ -5,9 +5,9 @@ import { newSession, sessionTimes as shortTimes } from '../contract/fixtures.ts'
 import { newTenant, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
 import { instantOf } from '../contract/session-model.ts';
 import { createManualClock, createSqliteSessionsUnderTest } from '../contract/sqlite-stores.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { createRandom } from '../support/random.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
+import { createRandom } from '../support/corpora/random.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 t.setTimeout(600_000);
 

@@ -3,15 +3,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
-import { makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { guessPort } from '../support/loopback-port.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import type { MetricFamily } from '../support/prometheus-text.ts';
-import { type Scrape, scrape } from '../support/scrape.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import type { MetricFamily } from '../support/gateway/prometheus-text.ts';
+import { type Scrape, scrape } from '../support/gateway/scrape.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
+import { guessPort } from '../support/servers/loopback-port.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
 
 /** An expression and its location. */
 interface Expression {

@@ -1,11 +1,11 @@
 import t from 'tap';
 import { createPostgresClient } from '../../src/stores/postgres/records.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken, startTestGateway } from '../support/gateway.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { scrape } from '../support/scrape.ts';
-import { postgresAddress } from '../support/store-addresses.ts';
+import { administrator, bootstrapToken, startTestGateway } from '../support/gateway/gateway.ts';
+import { scrape } from '../support/gateway/scrape.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { postgresAddress } from '../support/stores/store-addresses.ts';
 
 t.test('records in a file have no pool', async (t) => {
   const { managementPort } = await startTestGateway(t);

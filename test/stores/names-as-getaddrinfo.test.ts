@@ -2,8 +2,8 @@ import { promises as dns } from 'node:dns';
 import { writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { createSystemResolver } from '../../src/names/system-resolver.ts';
-import { type DnsRecord, startDnsServer } from '../support/dns-server.ts';
-import { testInOwnNetwork } from '../support/own-network.ts';
+import { type DnsRecord, startDnsServer } from '../support/servers/dns-server.ts';
+import { testInOwnNetwork } from '../support/servers/own-network.ts';
 
 type Files = Readonly<Record<'hosts' | 'resolv.conf' | 'nsswitch.conf', string>>;
 

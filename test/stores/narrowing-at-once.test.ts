@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { type InUse, type KeyInUse, type KeyLoad, startKeyLoad } from '../support/key-load.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { type OpenStream, openStream, startStreaming } from '../support/postgres-replicas.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { leeway, startReplica } from '../support/replicas.ts';
-import { userPassword, usersPath } from '../support/user-administration.ts';
+import { type InUse, type KeyInUse, type KeyLoad, startKeyLoad } from '../support/administration/key-load.ts';
+import { userPassword, usersPath } from '../support/administration/user-administration.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { leeway, startReplica } from '../support/gateway/replicas.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { type OpenStream, openStream, startStreaming } from '../support/stores/postgres-replicas.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 const perSecond = isLong ? 500 : 50;
 const rounds = isLong ? 10 : 1;

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { listenerName } from '../../src/stores/postgres/records.ts';
 import { eventually } from '../support/eventually.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { activate, startPostgresReplicas } from '../support/postgres-replicas.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { requests } from '../support/postgres-unavailable.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { activate, startPostgresReplicas } from '../support/stores/postgres-replicas.ts';
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts';
+import { requests } from '../support/stores/postgres-unavailable.ts';
 
 const rounds = isLong ? 200 : 4;
 const burstMs = isLong ? 1_500 : 400;

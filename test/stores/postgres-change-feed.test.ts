@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap';
-import type { ChangeFeed, RecordsChange } from '../../src/stores/change-feed.ts';
 import { changeChannel } from '../../src/stores/postgres/changes.ts';
 import type { PostgresAccess } from '../../src/stores/postgres/client-config.ts';
 import { listenForChanges } from '../../src/stores/postgres/listen.ts';
@@ -8,12 +7,13 @@ import {
   listenerName,
   type PostgresRecords,
 } from '../../src/stores/postgres/records.ts';
+import type { ChangeFeed, RecordsChange } from '../../src/stores/remote/change-feed.ts';
 import { hashOf, newKey, newUser } from '../contract/fixtures.ts';
 import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from '../contract/postgres-stores.ts';
+import { createApiKey, createUser, removeUser } from '../support/administration/record-changes.ts';
 import { eventually } from '../support/eventually.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { createApiKey, createUser, removeUser } from '../support/record-changes.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts';
 
 interface RecordedFeed {
   readonly feed: ChangeFeed;

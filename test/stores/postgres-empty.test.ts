@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { eventually } from '../support/eventually.ts';
-import { administrator } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { type RecordsStage, startRecordsStage } from '../support/postgres-unavailable.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { type RecordsStage, startRecordsStage } from '../support/stores/postgres-unavailable.ts';
 
 const timeout = 600_000;
 t.setTimeout(timeout);

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { keysPath } from '../support/administration/key-administration.ts';
 import { eventually } from '../support/eventually.ts';
-import { keysPath } from '../support/key-administration.ts';
-import { judgeBack, judgeOutage, judgeReadiness, judgeRefused } from '../support/postgres-outage.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { withPostgresRecords } from '../support/postgres-replicas.ts';
-import { startPostgresStandby } from '../support/postgres-standby.ts';
+import { leeway } from '../support/gateway/replicas.ts';
+import { judgeBack, judgeOutage, judgeReadiness, judgeRefused } from '../support/stores/postgres-outage.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { withPostgresRecords } from '../support/stores/postgres-replicas.ts';
+import { startPostgresStandby } from '../support/stores/postgres-standby.ts';
 import {
   mintElsewhere,
   requests,
   staleIfErrorMs,
   startRecordsStage,
-} from '../support/postgres-unavailable.ts';
-import { leeway } from '../support/replicas.ts';
+} from '../support/stores/postgres-unavailable.ts';
 
 const timeout = 600_000;
 t.setTimeout(timeout);

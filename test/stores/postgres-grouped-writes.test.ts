@@ -2,10 +2,10 @@ import t, { type Test } from 'tap';
 import { createPostgresClient } from '../../src/stores/postgres/records.ts';
 import { hashOf, newKey, newUser } from '../contract/fixtures.ts';
 import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from '../contract/postgres-stores.ts';
+import { createApiKey, createUser, listUsers } from '../support/administration/record-changes.ts';
 import { eventually } from '../support/eventually.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { createApiKey, createUser, listUsers } from '../support/record-changes.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts';
 
 const refusal = { code: 'store_unavailable' };
 const count = 40;

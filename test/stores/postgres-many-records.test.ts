@@ -14,10 +14,10 @@ import {
 } from '../contract/many-records.ts';
 import { manyEvents, manyKeys, manyUsers } from '../contract/many-tables.ts';
 import { accessToNewSchema, openPostgresUnderTest } from '../contract/postgres-stores.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
-import { createApiKey, createUser } from '../support/record-changes.ts';
+import { createApiKey, createUser } from '../support/administration/record-changes.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts';
 
 const timeout = isLong ? 1_800_000 : 600_000;
 t.setTimeout(timeout);

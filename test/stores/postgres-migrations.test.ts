@@ -8,10 +8,10 @@ import {
   openPostgresUnderTest,
   recordsLimits,
 } from '../contract/postgres-stores.ts';
+import { createUser, listUsers, removeUser } from '../support/administration/record-changes.ts';
 import { eventually } from '../support/eventually.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { createUser, listUsers, removeUser } from '../support/record-changes.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
 
 const now = () => startOfTime;
 

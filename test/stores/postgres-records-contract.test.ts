@@ -11,9 +11,15 @@ import {
   recordsLimits,
 } from '../contract/postgres-stores.ts';
 import { runRecordsSuite } from '../contract/records-suite.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { createApiKey, createUser, linkIdentity, listUsers, removeUser } from '../support/record-changes.ts';
+import {
+  createApiKey,
+  createUser,
+  linkIdentity,
+  listUsers,
+  removeUser,
+} from '../support/administration/record-changes.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
 
 const everything = { sortBy: 'created', sortOrder: 'asc', filters: {}, size: 100, now: startOfTime } as const;
 

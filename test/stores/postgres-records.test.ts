@@ -3,11 +3,11 @@ import t, { type Test } from 'tap';
 import { createPostgresClient, createPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { newUser, startOfTime } from '../contract/fixtures.ts';
 import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from '../contract/postgres-stores.ts';
+import { createUser, listUsers } from '../support/administration/record-changes.ts';
 import { eventually } from '../support/eventually.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { createUser, listUsers } from '../support/record-changes.ts';
-import { startTcpRelay } from '../support/tcp-relay.ts';
+import { startTcpRelay } from '../support/servers/tcp-relay.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
 
 const refusal = { code: 'store_unavailable' };
 /** The promise, plus a margin for a busy machine. */

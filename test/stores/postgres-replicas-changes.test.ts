@@ -1,21 +1,21 @@
 import t, { type Test } from 'tap';
 import type { UserRecordChanges } from '../../src/stores/user-records.ts';
-import { addUserTo } from '../support/accounts.ts';
-import { runPostern } from '../support/command.ts';
+import { addUserTo } from '../support/administration/accounts.ts';
+import { updateUser } from '../support/administration/record-changes.ts';
 import { eventually } from '../support/eventually.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
+import { runPostern } from '../support/gateway/command.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { leeway } from '../support/gateway/replicas.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
 import {
   activate,
   openStream,
   startPostgresReplicas,
   startStreaming,
   withPostgresRecords,
-} from '../support/postgres-replicas.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { updateUser } from '../support/record-changes.ts';
-import { leeway } from '../support/replicas.ts';
+} from '../support/stores/postgres-replicas.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
 
 const password = 'a password of the tests';
 const rounds = isLong ? 20 : 1;

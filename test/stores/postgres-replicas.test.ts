@@ -1,15 +1,15 @@
 import t, { type Test } from 'tap';
 import type { User } from '../../src/stores/user.ts';
-import { type CallKeys, judgeExactKeys, judgeOneDeletion } from '../support/exact-keys.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { keysPath } from '../support/key-administration.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { activate, startPostgresReplicas, withPostgresRecords } from '../support/postgres-replicas.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { listUsers } from '../support/record-changes.ts';
-import { cookieOf } from '../support/replicas.ts';
+import { type CallKeys, judgeExactKeys, judgeOneDeletion } from '../support/administration/exact-keys.ts';
+import { keysPath } from '../support/administration/key-administration.ts';
+import { listUsers } from '../support/administration/record-changes.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { cookieOf } from '../support/gateway/replicas.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { activate, startPostgresReplicas, withPostgresRecords } from '../support/stores/postgres-replicas.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
 
 const { password } = administrator;
 const scopes = ['store:read'];

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { listenerName } from '../../src/stores/postgres/records.ts';
+import { keysPath } from '../support/administration/key-administration.ts';
+import { type KeyInUse, type KeyLoad, startKeyLoad } from '../support/administration/key-load.ts';
 import { eventually } from '../support/eventually.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { keysPath } from '../support/key-administration.ts';
-import { type KeyInUse, type KeyLoad, startKeyLoad } from '../support/key-load.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { leeway } from '../support/gateway/replicas.ts';
+import { startTcpRelay, type TcpRelay } from '../support/servers/tcp-relay.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
 import {
   activate,
   type OpenStream,
   openStream,
   startPostgresReplicas,
   startStreaming,
-} from '../support/postgres-replicas.ts';
-import { hasApplicationName, startPostgres } from '../support/postgres-server.ts';
-import { leeway } from '../support/replicas.ts';
-import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts';
+} from '../support/stores/postgres-replicas.ts';
+import { hasApplicationName, startPostgres } from '../support/stores/postgres-server.ts';
 
 const perSecond = isLong ? 1_000 : 200;
 const rounds = isLong ? 12 : 1;

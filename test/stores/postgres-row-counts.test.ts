@@ -2,9 +2,9 @@ import t, { type Test } from 'tap';
 import { newUser } from '../contract/fixtures.ts';
 import { accessTo, accessToNewSchema, openPostgresUnderTest } from '../contract/postgres-stores.ts';
 import { eventually } from '../support/eventually.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { asSuperuser } from '../support/postgres-query.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { asSuperuser } from '../support/stores/postgres-query.ts';
+import { type PostgresServer, startPostgres } from '../support/stores/postgres-server.ts';
 
 const tables = ['users', 'api_keys', 'audit'] as const;
 

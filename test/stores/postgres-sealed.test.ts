@@ -4,8 +4,8 @@ import { recordsTables } from '../../src/stores/sql/tables.ts';
 import { startOfTime } from '../contract/fixtures.ts';
 import { accessToNewSchema, recordsLimits } from '../contract/postgres-stores.ts';
 import { runSealedSuite } from '../contract/sealed-suite.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
 
 if (requirePostgres(t)) {
   const server = await startPostgres(t);

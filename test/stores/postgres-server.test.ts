@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, type ClientConfig } from 'pg';
 import t, { type Test } from 'tap';
-import { makeCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { startPostgresStandby } from '../support/postgres-standby.ts';
-import { isRunning } from '../support/process-family.ts';
+import { isRunning } from '../support/gateway/process-family.ts';
 import { requireProgram } from '../support/programs.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { startPostgresStandby } from '../support/stores/postgres-standby.ts';
 
-const serverModule = new URL('../support/postgres-server.ts', import.meta.url);
+const serverModule = new URL('../support/stores/postgres-server.ts', import.meta.url);
 
 async function connectClient(t: Test, url: string, config: ClientConfig = {}): Promise<Client> {
   const client = new Client({ connectionString: url, ...config });

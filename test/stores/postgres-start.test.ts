@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { createCommandFolder, runPostern, startPostern } from '../support/command.ts';
+import { timed } from '../support/clients/timed.ts';
 import { eventually } from '../support/eventually.ts';
-import { bootstrapToken } from '../support/gateway.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { guessPort } from '../support/loopback-port.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { activate } from '../support/postgres-replicas.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { leeway } from '../support/replicas.ts';
-import { timed } from '../support/timed.ts';
+import { createCommandFolder, runPostern, startPostern } from '../support/gateway/command.ts';
+import { bootstrapToken } from '../support/gateway/gateway.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { leeway } from '../support/gateway/replicas.ts';
+import { guessPort } from '../support/servers/loopback-port.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { activate } from '../support/stores/postgres-replicas.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
 
 /** How long a gateway waits, and a command, and how much longer either may take, ms. */
 const gatewayPatienceMs = 30_000;

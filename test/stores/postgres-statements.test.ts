@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { administrator } from '../support/gateway.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { startKeyLoad } from '../support/key-load.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { activate, startPostgresReplicas } from '../support/postgres-replicas.ts';
-import { startPostgres } from '../support/postgres-server.ts';
+import { startKeyLoad } from '../support/administration/key-load.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { activate, startPostgresReplicas } from '../support/stores/postgres-replicas.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
 
 const perSecond = isLong ? 1_000 : 400;
 /** In the long run, long enough that uses are recorded, which happens once a minute. */

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { createCommandFolder } from '../support/command.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
+import { createCommandFolder } from '../support/gateway/command.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
 
 t.test('two tenants with one address would share users and keys: the second is refused', async (t) => {
   if (!requirePostgres(t)) return;

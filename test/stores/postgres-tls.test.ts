@@ -4,10 +4,10 @@ import { openPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { startOfTime } from '../contract/fixtures.ts';
 import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from '../contract/postgres-stores.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
-import { makeCertificate } from '../support/certificates.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { postgresAddress } from '../support/store-addresses.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { postgresAddress } from '../support/stores/store-addresses.ts';
 
 const now = () => startOfTime;
 

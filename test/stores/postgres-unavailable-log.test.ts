@@ -1,13 +1,13 @@
 import t from 'tap';
+import { judgeWithin, timed } from '../support/clients/timed.ts';
 import { eventually } from '../support/eventually.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
 import {
   type RecordsStage,
   type RecordsWay,
   recordsWays,
   startRecordsStage,
-} from '../support/postgres-unavailable.ts';
-import { judgeWithin, timed } from '../support/timed.ts';
+} from '../support/stores/postgres-unavailable.ts';
 
 /** How soon the log reports it. */
 const limitMs = 2_000;

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { listenerName } from '../../src/stores/postgres/records.ts';
 import { eventually } from '../support/eventually.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { judgeOutage } from '../support/postgres-outage.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { recordsWays, startRecordsStage } from '../support/postgres-unavailable.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { judgeOutage } from '../support/stores/postgres-outage.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { recordsWays, startRecordsStage } from '../support/stores/postgres-unavailable.ts';
 
 const timeout = 600_000;
 const rounds = isLong ? 3 : 1;

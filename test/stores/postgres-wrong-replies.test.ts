@@ -4,9 +4,9 @@ import { listenForChanges } from '../../src/stores/postgres/listen.ts';
 import { createPostgresClient, createPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { newUser } from '../contract/fixtures.ts';
 import { recordsLimits } from '../contract/postgres-stores.ts';
-import { createUser, listUsers } from '../support/record-changes.ts';
-import { startRelayListener } from '../support/relay-listener.ts';
-import { postgresAddress } from '../support/store-addresses.ts';
+import { createUser, listUsers } from '../support/administration/record-changes.ts';
+import { startRelayListener } from '../support/servers/relay-listener.ts';
+import { postgresAddress } from '../support/stores/store-addresses.ts';
 
 t.setTimeout(600_000);
 

@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { es256, claims as exampleClaims, forge, header, jwkOf } from '../support/forged-assertions.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { startReplicas } from '../support/replicas.ts';
-import { json, publish, startStubProvider } from '../support/stub-provider.ts';
+import {
+  es256,
+  claims as exampleClaims,
+  forge,
+  header,
+  jwkOf,
+} from '../support/corpora/forged-assertions.ts';
+import { startReplicas } from '../support/gateway/replicas.ts';
+import { json, publish, startStubProvider } from '../support/servers/stub-provider.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 /** A sign-in begun at the first of two gateways and ended at both, ten times each, all at once. */
 async function judge(t: Test, sessions: string): Promise<void> {

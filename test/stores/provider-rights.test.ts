@@ -1,7 +1,7 @@
-import { testOnEveryStore } from '../support/every-store.ts';
-import { keysPath } from '../support/key-administration.ts';
-import { startProviderRights, type Uses } from '../support/provider-rights.ts';
-import { userPassword } from '../support/user-administration.ts';
+import { keysPath } from '../support/administration/key-administration.ts';
+import { startProviderRights, type Uses } from '../support/administration/provider-rights.ts';
+import { userPassword } from '../support/administration/user-administration.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 const allowed: Uses = { token: 200, 'refreshed token': 200, decision: 200 };
 const refused: Uses = { token: 403, 'refreshed token': 403, decision: 403 };

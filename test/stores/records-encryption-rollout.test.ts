@@ -2,10 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { runPostern } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
-import { testOnEveryStore } from '../support/every-store.ts';
-import { administrator, bootstrapToken, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { runPostern } from '../support/gateway/command.ts';
+import {
+  administrator,
+  bootstrapToken,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway/gateway.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 
 const { username, password } = administrator;

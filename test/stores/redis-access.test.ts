@@ -4,15 +4,20 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { newSession, sessionTimes, startOfTime } from '../contract/fixtures.ts';
 import { accessTo, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
-import { addUser } from '../support/accounts.ts';
-import { makeCertificate } from '../support/certificates.ts';
+import { addUser } from '../support/administration/accounts.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { logText, startReplica, statusesAt } from '../support/gateway/replicas.ts';
+import { scrape } from '../support/gateway/scrape.ts';
 import { requireProgram } from '../support/programs.ts';
-import { type RedisOptions, type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
-import { logText, startReplica, statusesAt } from '../support/replicas.ts';
-import { scrape } from '../support/scrape.ts';
-import { walkGraceMs, walkThroughStore } from '../support/store-walk.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
+import {
+  type RedisOptions,
+  type RedisServer,
+  requireRedis,
+  startRedis,
+} from '../support/stores/redis-server.ts';
+import { walkGraceMs, walkThroughStore } from '../support/stores/store-walk.ts';
 
 /** Every command that a Redis user needs permission for to run the session store. */
 const commands = [

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { openRedisStoresUnderTest } from '../contract/redis-stores.ts';
+import { judgeWithin } from '../support/clients/timed.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator } from '../support/gateway.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { faults } from '../support/redis-operations.ts';
-import { startRedisRelay } from '../support/redis-relay.ts';
-import { startRedisSentinels } from '../support/redis-sentinel.ts';
-import { requireRedis } from '../support/redis-server.ts';
-import { startRelayStage } from '../support/relay-stage.ts';
-import { judgeWithin } from '../support/timed.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { faults } from '../support/stores/redis-operations.ts';
+import { startRedisRelay } from '../support/stores/redis-relay.ts';
+import { startRedisSentinels } from '../support/stores/redis-sentinel.ts';
+import { requireRedis } from '../support/stores/redis-server.ts';
+import { startRelayStage } from '../support/stores/relay-stage.ts';
 
 const timeout = 600_000;
 t.setTimeout(timeout);

@@ -4,11 +4,11 @@ import t, { type Test } from 'tap';
 import { newSession, sessionTimes } from '../contract/fixtures.ts';
 import { newTenant, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator } from '../support/gateway.ts';
-import { repeat } from '../support/gateway-under-load.ts';
-import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
-import { partsOf, sessionKey, startReplicas, statusesAt } from '../support/replicas.ts';
-import { walkGraceMs, walkThroughStore } from '../support/store-walk.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { repeat } from '../support/gateway/gateway-under-load.ts';
+import { partsOf, sessionKey, startReplicas, statusesAt } from '../support/gateway/replicas.ts';
+import { type RedisServer, requireRedis, startRedis } from '../support/stores/redis-server.ts';
+import { walkGraceMs, walkThroughStore } from '../support/stores/store-walk.ts';
 
 const { username, password } = administrator;
 const idleMs = 60_000;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { sessionTimes, startOfTime } from '../contract/fixtures.ts';
 import { newTenant, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 t.test('redis: sessions of the previous version continue, whichever cookie is held', async (t) => {
   if (!requireRedis(t)) return;

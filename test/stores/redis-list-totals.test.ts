@@ -6,9 +6,9 @@ import { newSession, sessionTimes, startOfTime } from '../contract/fixtures.ts';
 import { newTenant, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
 import { createManualClock } from '../contract/sqlite-stores.ts';
 import { eventually } from '../support/eventually.ts';
-import { type RedisRelay, startRedisRelay } from '../support/redis-relay.ts';
-import type { RelayCommand } from '../support/redis-relay-faults.ts';
-import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
+import { type RedisRelay, startRedisRelay } from '../support/stores/redis-relay.ts';
+import type { RelayCommand } from '../support/stores/redis-relay-faults.ts';
+import { type RedisServer, requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 t.setTimeout(600_000);
 

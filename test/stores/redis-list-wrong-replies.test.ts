@@ -6,11 +6,11 @@ import type { Sessions } from '../../src/stores/sessions.ts';
 import { newSession, sessionTimes } from '../contract/fixtures.ts';
 import { openRedisStoresUnderTest } from '../contract/redis-stores.ts';
 import { eventually } from '../support/eventually.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { commandsOf, isOfOperation } from '../support/redis-operations.ts';
-import { type RedisRelay, startRedisRelay } from '../support/redis-relay.ts';
-import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
-import { wrongRedisReplies } from '../support/wrong-redis-replies.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { commandsOf, isOfOperation } from '../support/stores/redis-operations.ts';
+import { type RedisRelay, startRedisRelay } from '../support/stores/redis-relay.ts';
+import { type RedisServer, requireRedis, startRedis } from '../support/stores/redis-server.ts';
+import { wrongRedisReplies } from '../support/stores/wrong-redis-replies.ts';
 
 const timeout = isLong ? 3_000_000 : 600_000;
 t.setTimeout(timeout);

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { administrator } from '../support/gateway.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { isLong, repeat } from '../support/gateway-under-load.ts';
-import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
-import { startReplicas } from '../support/replicas.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong, repeat } from '../support/gateway/gateway-under-load.ts';
+import { startReplicas } from '../support/gateway/replicas.ts';
+import { type RedisServer, requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 const { username, password } = administrator;
 const sessions = 100;

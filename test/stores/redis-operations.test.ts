@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { ApiResponse } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/clients/api-client.ts';
+import { judgeWithin } from '../support/clients/timed.ts';
 import { eventually } from '../support/eventually.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { cookieOf, leeway, logText, partsOf, sessionKey } from '../support/gateway/replicas.ts';
 import {
   commandsOf,
   commandTimeoutMs,
@@ -15,12 +17,10 @@ import {
   type Situation,
   startOperationStage,
   stored,
-} from '../support/redis-operations.ts';
-import { requireRedis } from '../support/redis-server.ts';
-import { passGrace, type RelayStage } from '../support/relay-stage.ts';
-import { cookieOf, leeway, logText, partsOf, sessionKey } from '../support/replicas.ts';
-import { judgeWithin } from '../support/timed.ts';
-import { judgeUnavailable } from '../support/unavailable.ts';
+} from '../support/stores/redis-operations.ts';
+import { requireRedis } from '../support/stores/redis-server.ts';
+import { passGrace, type RelayStage } from '../support/stores/relay-stage.ts';
+import { judgeUnavailable } from '../support/stores/unavailable.ts';
 
 const timeout = isLong ? 1_200_000 : 600_000;
 t.setTimeout(timeout);

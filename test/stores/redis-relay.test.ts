@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Redis, type RedisOptions } from 'ioredis';
 import t, { type Test } from 'tap';
 import { eventually } from '../support/eventually.ts';
-import { type RedisRelay, startRedisRelay } from '../support/redis-relay.ts';
-import type { RelayFault } from '../support/redis-relay-faults.ts';
-import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
+import { type RedisRelay, startRedisRelay } from '../support/stores/redis-relay.ts';
+import type { RelayFault } from '../support/stores/redis-relay-faults.ts';
+import { type RedisServer, requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 interface Stage {
   readonly redis: RedisServer;

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { eventually } from '../support/eventually.ts';
-import { administrator } from '../support/gateway.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { startRedisSentinels } from '../support/redis-sentinel.ts';
-import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
 import {
   auditLines,
   cookieOf,
@@ -15,7 +13,9 @@ import {
   startReplica,
   startReplicas,
   statusesAt,
-} from '../support/replicas.ts';
+} from '../support/gateway/replicas.ts';
+import { startRedisSentinels } from '../support/stores/redis-sentinel.ts';
+import { type RedisServer, requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 const { username, password } = administrator;
 // Long enough for a few requests on a busy machine.

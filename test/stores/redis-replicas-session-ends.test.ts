@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { respondWithoutEnd } from '../support/event-stream.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator } from '../support/gateway.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { startHttpUpstream } from '../support/http-upstream.ts';
-import { type PushRelay, startPushRelay } from '../support/push-relay.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { leeway, startReplicas } from '../support/replicas.ts';
-import { closeCodeOf, openWebSocket, startWebSocketUpstream } from '../support/web-sockets.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { leeway, startReplicas } from '../support/gateway/replicas.ts';
+import { respondWithoutEnd } from '../support/servers/event-stream.ts';
+import { startHttpUpstream } from '../support/servers/http-upstream.ts';
+import { closeCodeOf, openWebSocket, startWebSocketUpstream } from '../support/servers/web-sockets.ts';
+import { type PushRelay, startPushRelay } from '../support/stores/push-relay.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 const { username, password } = administrator;
 const rounds = isLong ? 40 : 3;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { addUser } from '../support/accounts.ts';
-import { administrator } from '../support/gateway.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { cookieOf, judgeOver, partsOf, sessionKey, startReplicas } from '../support/replicas.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { cookieOf, judgeOver, partsOf, sessionKey, startReplicas } from '../support/gateway/replicas.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 const { username, password } = administrator;
 /** Longer than fifty refreshes take: after that the previous cookie gets another successor. */

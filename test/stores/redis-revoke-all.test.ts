@@ -5,7 +5,8 @@ import type { Sessions } from '../../src/stores/sessions.ts';
 import { newSession, sessionTimes } from '../contract/fixtures.ts';
 import { openRedisStoresUnderTest } from '../contract/redis-stores.ts';
 import { eventually } from '../support/eventually.ts';
-import { isLong } from '../support/gateway-under-load.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { leeway } from '../support/gateway/replicas.ts';
 import {
   commandsOf,
   commandTimeoutMs,
@@ -13,10 +14,9 @@ import {
   faults,
   isOfOperation,
   stored,
-} from '../support/redis-operations.ts';
-import { type RedisRelay, startRedisRelay } from '../support/redis-relay.ts';
-import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
-import { leeway } from '../support/replicas.ts';
+} from '../support/stores/redis-operations.ts';
+import { type RedisRelay, startRedisRelay } from '../support/stores/redis-relay.ts';
+import { type RedisServer, requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 const timeout = 600_000;
 t.setTimeout(timeout);

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cluster, Redis } from 'ioredis';
 import t from 'tap';
-import { makeCertificate } from '../support/certificates.ts';
 import { requireProgram } from '../support/programs.ts';
-import { startRedisCluster } from '../support/redis-cluster.ts';
-import { startRedisSentinels } from '../support/redis-sentinel.ts';
-import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
+import { startRedisCluster } from '../support/stores/redis-cluster.ts';
+import { startRedisSentinels } from '../support/stores/redis-sentinel.ts';
+import { type RedisServer, requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 t.test('a server is killed, stopped, paused and started again', async (t) => {
   if (!requireRedis(t)) return;

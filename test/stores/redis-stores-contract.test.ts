@@ -1,8 +1,8 @@
 import t from 'tap';
 import { runRedisStoresSuite } from '../contract/redis-stores-suite.ts';
-import { startRedisCluster } from '../support/redis-cluster.ts';
-import { startRedisSentinels } from '../support/redis-sentinel.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
+import { startRedisCluster } from '../support/stores/redis-cluster.ts';
+import { startRedisSentinels } from '../support/stores/redis-sentinel.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 if (requireRedis(t)) {
   const server = await startRedis(t);

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { ApiResponse } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/clients/api-client.ts';
+import { judgeWithin, timed } from '../support/clients/timed.ts';
 import { eventually } from '../support/eventually.ts';
-import { stored } from '../support/redis-operations.ts';
-import { requireRedis } from '../support/redis-server.ts';
+import { auditLines, cookieOf, logText, partsOf } from '../support/gateway/replicas.ts';
+import { closeCodeOf, openWebSocket } from '../support/servers/web-sockets.ts';
+import { stored } from '../support/stores/redis-operations.ts';
+import { requireRedis } from '../support/stores/redis-server.ts';
 import {
   type AwayStage,
   durable,
@@ -16,12 +19,9 @@ import {
   statusOf,
   type Way,
   ways,
-} from '../support/redis-unavailable.ts';
-import { tryToSignIn } from '../support/relay-stage.ts';
-import { auditLines, cookieOf, logText, partsOf } from '../support/replicas.ts';
-import { judgeWithin, timed } from '../support/timed.ts';
-import { judgeUnavailable } from '../support/unavailable.ts';
-import { closeCodeOf, openWebSocket } from '../support/web-sockets.ts';
+} from '../support/stores/redis-unavailable.ts';
+import { tryToSignIn } from '../support/stores/relay-stage.ts';
+import { judgeUnavailable } from '../support/stores/unavailable.ts';
 
 const timeout = 600_000;
 t.setTimeout(timeout);

@@ -3,9 +3,9 @@ import t from 'tap';
 import type { RedisStores } from '../../src/stores/redis/open.ts';
 import { newTenant, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
 import { eventually } from '../support/eventually.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { startScriptedRedis } from '../support/scripted-redis.ts';
-import { wrongRedisReplies } from '../support/wrong-redis-replies.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { startScriptedRedis } from '../support/stores/scripted-redis.ts';
+import { wrongRedisReplies } from '../support/stores/wrong-redis-replies.ts';
 
 const timeout = isLong ? 3_000_000 : 600_000;
 t.setTimeout(timeout);

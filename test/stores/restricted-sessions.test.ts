@@ -1,7 +1,7 @@
-import { testOnEveryStore } from '../support/every-store.ts';
-import { keysPath } from '../support/key-administration.ts';
-import { startProviderRights } from '../support/provider-rights.ts';
-import { userPassword } from '../support/user-administration.ts';
+import { keysPath } from '../support/administration/key-administration.ts';
+import { startProviderRights } from '../support/administration/provider-rights.ts';
+import { userPassword } from '../support/administration/user-administration.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 const setsPath = '/api/admin/scope-sets/';
 const missing = { status: 403, json: { code: 'insufficient_scope' } };

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { testOnServers } from '../support/every-store.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { testRoleMatrix } from '../support/role-matrix.ts';
+import { testRoleMatrix } from '../support/administration/role-matrix.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { testOnServers } from '../support/stores/every-store.ts';
 
 t.setTimeout(600_000);
 

@@ -1,8 +1,8 @@
 import t from 'tap';
-import type { ApiRequest } from '../support/api-client.ts';
-import { testOnEveryStore } from '../support/every-store.ts';
-import type { TestScope } from '../support/gateway.ts';
-import { type Credential, startKeyAdministration } from '../support/key-administration.ts';
+import { type Credential, startKeyAdministration } from '../support/administration/key-administration.ts';
+import type { ApiRequest } from '../support/clients/api-client.ts';
+import type { TestScope } from '../support/gateway/gateway.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 const setsPath = '/api/admin/scope-sets/';
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;

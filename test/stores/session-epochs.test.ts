@@ -1,13 +1,13 @@
 import t, { type Test } from 'tap';
+import { userPassword, usersPath } from '../support/administration/user-administration.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import type { GatewayProcess } from '../support/gateway-process.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { withPostgresRecords } from '../support/postgres-replicas.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { startReplica, statusesAt } from '../support/replicas.ts';
-import { userPassword, usersPath } from '../support/user-administration.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import type { GatewayProcess } from '../support/gateway/gateway-process.ts';
+import { startReplica, statusesAt } from '../support/gateway/replicas.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { withPostgresRecords } from '../support/stores/postgres-replicas.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 const timeout = 600_000;
 t.setTimeout(timeout);

@@ -1,9 +1,9 @@
 import type { Test } from 'tap';
-import type { ApiRequest } from '../support/api-client.ts';
-import { testOnEveryStore } from '../support/every-store.ts';
-import { administrator } from '../support/gateway.ts';
-import type { StoresConfig } from '../support/stores-config.ts';
-import { startUserAdministration } from '../support/user-administration.ts';
+import { startUserAdministration } from '../support/administration/user-administration.ts';
+import type { ApiRequest } from '../support/clients/api-client.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
+import type { StoresConfig } from '../support/stores/stores-config.ts';
 
 const own = '/api/self/sessions/';
 const all = '/api/admin/sessions/';

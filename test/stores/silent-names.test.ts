@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { testInOwnNetwork } from '../support/own-network.ts';
-import { type RedisServer, requireRedis, startRedis } from '../support/redis-server.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { type DnsServer, startDnsServer } from '../support/servers/dns-server.ts';
+import { testInOwnNetwork } from '../support/servers/own-network.ts';
+import { type RedisServer, requireRedis, startRedis } from '../support/stores/redis-server.ts';
 
 const { username, password } = administrator;
 /** More than libuv has threads. */

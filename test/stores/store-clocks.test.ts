@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap';
 import { createPostgresRecords } from '../../src/stores/postgres/records.ts';
-import type { ServerClock } from '../../src/stores/server-clock.ts';
+import type { ServerClock } from '../../src/stores/remote/server-clock.ts';
 import { newTenant, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { startRedisCluster } from '../support/redis-cluster.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { postgresAddress } from '../support/store-addresses.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { startRedisCluster } from '../support/stores/redis-cluster.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
+import { postgresAddress } from '../support/stores/store-addresses.ts';
 
 /** Compares it with this machine's clock, which is the server's too, set ahead and back. */
 async function assertCompared(t: Test, { compare }: ServerClock, servers = 1): Promise<void> {

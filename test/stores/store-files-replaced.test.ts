@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
-import { makeCertificate } from '../support/certificates.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { judgeReplacedFile, type StoreFile } from '../support/store-files.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
+import { judgeReplacedFile, type StoreFile } from '../support/stores/store-files.ts';
 
 if (requirePostgres(t) && requireRedis(t)) {
   const folder = temporaryFolder(t);

@@ -4,12 +4,12 @@ import { openPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { startOfTime } from '../contract/fixtures.ts';
 import { accessToNewSchema, openPostgresUnderTest, recordsLimits } from '../contract/postgres-stores.ts';
 import { accessTo, newTenant, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { startPostgres } from '../support/postgres-server.ts';
-import { startRedisCluster } from '../support/redis-cluster.ts';
-import { startRedisSentinels } from '../support/redis-sentinel.ts';
-import { requireRedis, startRedis } from '../support/redis-server.ts';
-import { postgresAddress } from '../support/store-addresses.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { startPostgres } from '../support/stores/postgres-server.ts';
+import { startRedisCluster } from '../support/stores/redis-cluster.ts';
+import { startRedisSentinels } from '../support/stores/redis-sentinel.ts';
+import { requireRedis, startRedis } from '../support/stores/redis-server.ts';
+import { postgresAddress } from '../support/stores/store-addresses.ts';
 
 /** Finds names in `.test` on this machine, and no others; and which names it was asked for. */
 function createLookup() {

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import t, { type Test } from 'tap';
 import { eventually } from '../support/eventually.ts';
-import { requirePostgres } from '../support/postgres-programs.ts';
-import { hasApplicationName, startPostgres } from '../support/postgres-server.ts';
-import { startTcpRelay } from '../support/tcp-relay.ts';
+import { startTcpRelay } from '../support/servers/tcp-relay.ts';
+import { requirePostgres } from '../support/stores/postgres-programs.ts';
+import { hasApplicationName, startPostgres } from '../support/stores/postgres-server.ts';
 
 /** Long enough that a response would have come. */
 const shortMs = 200;

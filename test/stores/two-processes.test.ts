@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { administrator, bootstrapToken, type TestScope } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { administrator, bootstrapToken, type TestScope } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
 
 const isLong = process.env.POSTERN_TEST_LONG !== undefined;
 const { username, password } = administrator;

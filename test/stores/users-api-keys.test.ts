@@ -1,6 +1,6 @@
-import { testOnEveryStore } from '../support/every-store.ts';
-import { keysPath } from '../support/key-administration.ts';
-import { startUserAdministration } from '../support/user-administration.ts';
+import { keysPath } from '../support/administration/key-administration.ts';
+import { startUserAdministration } from '../support/administration/user-administration.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 const body = { label: 'theirs', scopes: ['store:read'] };
 

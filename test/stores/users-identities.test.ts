@@ -1,5 +1,5 @@
-import { testOnEveryStore } from '../support/every-store.ts';
-import { startUserAdministration } from '../support/user-administration.ts';
+import { startUserAdministration } from '../support/administration/user-administration.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 const provider = { client_id: 'postern', redirect_uri: 'https://acme.example.com/signed-in' };
 const providers = {

@@ -1,5 +1,5 @@
-import { testOnEveryStore } from '../support/every-store.ts';
-import { startUserAdministration, userPassword } from '../support/user-administration.ts';
+import { startUserAdministration, userPassword } from '../support/administration/user-administration.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 const setsPath = '/api/admin/scope-sets/';
 

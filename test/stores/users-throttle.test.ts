@@ -1,5 +1,5 @@
-import { testOnEveryStore } from '../support/every-store.ts';
-import { startUserAdministration, userPassword } from '../support/user-administration.ts';
+import { startUserAdministration, userPassword } from '../support/administration/user-administration.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 testOnEveryStore('what is counted against a user is shown, and lifted', async (t, stores) => {
   const { users, api, create, keyWith, auditOf, administratorId } = await startUserAdministration(t, {

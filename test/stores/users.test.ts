@@ -1,6 +1,6 @@
 import t from 'tap';
-import { testOnEveryStore } from '../support/every-store.ts';
-import { startUserAdministration, userPassword } from '../support/user-administration.ts';
+import { startUserAdministration, userPassword } from '../support/administration/user-administration.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 const open = '/api/open-to-all-signed-in';
 

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { eventually } from '../support/eventually.ts';
-import { testOnEveryStore } from '../support/every-store.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
-import { leeway } from '../support/replicas.ts';
-import { cookieNamed, navigation, ownForm, webCookieName } from '../support/web.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { leeway } from '../support/gateway/replicas.ts';
+import { cookieNamed, navigation, ownForm, webCookieName } from '../support/pages/web.ts';
+import { testOnEveryStore } from '../support/stores/every-store.ts';
 
 t.setTimeout(600_000);
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { auditProblems } from '../support/audit-conformity.ts';
+import { auditProblems } from '../support/administration/audit-conformity.ts';
 
 const good = {
   audit: true,

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import { addAuditCounts, countAudited } from '../../src/gateway/audit-counts.ts';
 import type { AuditEntry } from '../../src/log/log.ts';
 import { createMetricsRegistry } from '../../src/metrics/registry.ts';
+import { addAuditCounts, countAudited } from '../../src/runtime/audit-counts.ts';
 import type { AuditOf } from '../../src/stores/audit.ts';
 import type { Records } from '../../src/stores/records.ts';
 

@@ -16,21 +16,27 @@ t.test('each function belongs to one part of the way', async (t) => {
     ['Node', stack('node:net onStreamRead')],
     [
       'parse the request',
-      stack('src/http1/served-connection.ts onData', 'src/http1/message-head.ts readHead'),
+      stack('src/http1/server/served-connection.ts onData', 'src/http1/message/message-head.ts readHead'),
     ],
     [
       'parse the response',
-      stack('src/http1/client-connection.ts #read', 'src/http1/message-head.ts readHead'),
+      stack('src/http1/client/client-connection.ts #read', 'src/http1/message/message-head.ts readHead'),
     ],
     [
       'authenticate',
       stack('src/gateway/gateway.ts handle', 'src/credentials/api-key.ts hash', 'node:crypto update'),
     ],
-    ['write to sockets', stack('src/http1/output.ts sendHeld', 'node:net Socket.uncork', ' writeBuffer')],
+    [
+      'write to sockets',
+      stack('src/http1/message/output.ts sendHeld', 'node:net Socket.uncork', ' writeBuffer'),
+    ],
     ['log', stack('src/log/line-writer.ts #write', 'node:fs write', ' writeBuffer')],
-    ['judge it', stack('src/http1/served-connection.ts onData', 'src/forward-auth/question.ts (anonymous)')],
+    [
+      'judge it',
+      stack('src/http1/server/served-connection.ts onData', 'src/forward-auth/question.ts (anonymous)'),
+    ],
     ['send to the client', stack('src/gateway/gateway.ts decide', 'src/http/reply.ts write')],
-    ['timers', stack('node:timers listOnTimeout', 'src/http1/server.ts poll')],
+    ['timers', stack('node:timers listOnTimeout', 'src/http1/server/server.ts poll')],
     ['timers', stack('node:timers listOnTimeout')],
     ['other code of ours', stack('src/cli/run.ts run')],
   ];
@@ -39,7 +45,7 @@ t.test('each function belongs to one part of the way', async (t) => {
 });
 
 t.test('a turn has one cause', async (t) => {
-  t.equal(causeOf(stack('node:net onStreamRead', 'src/http1/server.ts read')), 'requests');
+  t.equal(causeOf(stack('node:net onStreamRead', 'src/http1/server/server.ts read')), 'requests');
   t.equal(
     causeOf(stack('node:timers listOnTimeout', 'src/stores/sqlite/sessions.ts sweep', ' step')),
     'timer: stores/sqlite/sessions.ts sweep',

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { BodyPace } from '../../src/http1/body-pace.ts';
+import { BodyPace } from '../../src/http1/server/body-pace.ts';
 
 const second = 1_000;
 const judgedAfterMs = 30 * second;

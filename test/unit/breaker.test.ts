@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import { createBreaker } from '../../src/stores/breaker.ts';
+import { createBreaker } from '../../src/stores/remote/breaker.ts';
 
 /** A call that ends when it is told to. */
 function createCall() {

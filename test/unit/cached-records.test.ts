@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { Refusal } from '../../src/errors.ts';
 import type { ApiKeyWithOwner } from '../../src/stores/api-key.ts';
-import { createCachedRecords } from '../../src/stores/cached-records.ts';
-import type { RecordsChange } from '../../src/stores/change-feed.ts';
 import type { Records, RemoteRecords } from '../../src/stores/records.ts';
+import { createCachedRecords } from '../../src/stores/remote/cached-records.ts';
+import type { RecordsChange } from '../../src/stores/remote/change-feed.ts';
 import type { UserWithSets } from '../../src/stores/user.ts';
 import { hashOf, newKey, newUser } from '../contract/fixtures.ts';
 import { judgeElapsed } from '../support/elapsed.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { clientAddress, createTrustedProxies } from '../../src/http/client-address.ts';
-import { canonicalAddress } from '../../src/http1/peer-address.ts';
+import { canonicalAddress } from '../../src/http1/server/peer-address.ts';
 
 t.test('an address has one spelling', (t) => {
   t.equal(canonicalAddress('::ffff:10.0.0.1'), '10.0.0.1');

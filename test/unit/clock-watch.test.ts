@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { ClockWatch } from '../../src/gateway/clock-watch.ts';
 import { createMetricsRegistry } from '../../src/metrics/registry.ts';
-import type { ClockReading } from '../../src/stores/server-clock.ts';
+import { ClockWatch } from '../../src/runtime/clock-watch.ts';
+import type { ClockReading } from '../../src/stores/remote/server-clock.ts';
 
 /** A watch over a clock and a store's, all in the hand of the test. */
 function createWatch(t: Test) {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { combineMetrics, EndedCounts } from '../../src/metrics/combined-metrics.ts';
 import { Durations } from '../../src/metrics/durations.ts';
 import { createMetricsRegistry, type MetricsRegistry, textOf } from '../../src/metrics/registry.ts';
-import { parsePrometheusText } from '../support/prometheus-text.ts';
+import { parsePrometheusText } from '../support/gateway/prometheus-text.ts';
 
 /** A registry as a worker has it, with these values. */
 function registryOf({ sum, min, max, average, counted }: Record<string, number>): MetricsRegistry {

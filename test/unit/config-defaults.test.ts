@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Config } from '../../src/config/schema.ts';
+import type { Config } from '../../src/config/sections/schema.ts';
 import { loadGood } from './config-rows.ts';
 
 t.test('defaults are those of the contract, durations in milliseconds and sizes in bytes', async (t) => {

@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import { formatProblem, formatWarning } from '../../src/config/problems.ts';
-import { makeCertificate } from '../support/certificates.ts';
-import { makeAuthority } from '../support/issued-certificates.ts';
+import { formatProblem, formatWarning } from '../../src/config/report/problems.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
+import { makeAuthority } from '../support/servers/issued-certificates.ts';
 
 const folder = t.testdir({ 'notes.txt': 'no PEM at all\n', 'folder.crt': {} });
 const first = makeCertificate(folder, 'first', ['DNS:localhost']);

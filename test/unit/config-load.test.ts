@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { parseDuration, parseSize } from '../../src/config/durations-and-sizes.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { formatProblem } from '../../src/config/problems.ts';
-import { catalogueOf } from '../../src/config/scope-names.ts';
-import { makeCertificate } from '../support/certificates.ts';
+import { formatProblem } from '../../src/config/report/problems.ts';
+import { parseDuration, parseSize } from '../../src/config/values/durations-and-sizes.ts';
+import { catalogueOf } from '../../src/config/values/scope-names.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 import { env, loadGood, required, requiredAndRoute } from './config-rows.ts';
 
 t.test('accept is a list, a trailing slash goes, upgrades are in lower case', async (t) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isMap, parseDocument } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
-import { formatProblem } from '../../src/config/problems.ts';
+import { formatProblem } from '../../src/config/report/problems.ts';
 
 /**
  * A sentence, a file with `»` before each location that is reported, and what is reported there, in order; what

@@ -6,7 +6,7 @@ import { isMap, isSeq, type Pair, parse, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { makeCertificate } from '../support/certificates.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 
 interface Schema {
   type?: string;

@@ -1,12 +1,12 @@
 import t from 'tap';
-import { describeAddress } from '../../src/config/postgres-address.ts';
+import { describeAddress } from '../../src/config/values/postgres-address.ts';
 import {
   parseRecordsAddress,
   parseSessionsAddress,
   type RecordsAddress,
   type SessionsAddress,
-} from '../../src/config/store-addresses.ts';
-import { postgresAddress } from '../support/store-addresses.ts';
+} from '../../src/config/values/store-addresses.ts';
+import { postgresAddress } from '../support/stores/store-addresses.ts';
 
 const postgres = {
   kind: 'postgres',

@@ -4,8 +4,8 @@ import t from 'tap';
 import { stringify } from 'yaml';
 import { type ConfiguredFiles, readConfiguredFiles, readFrom } from '../../src/config/configured-files.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { makeCertificate } from '../support/certificates.ts';
-import { testConfig } from '../support/gateway.ts';
+import { testConfig } from '../support/gateway/gateway.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 
 function configuredIn(t: { testdir(content?: Record<string, string>): string }): {
   folder: string;

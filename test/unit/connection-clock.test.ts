@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type ClientTimeout, ConnectionClock, phase } from '../../src/http1/connection-clock.ts';
+import { type ClientTimeout, ConnectionClock, phase } from '../../src/http1/server/connection-clock.ts';
 
 const limits = {
   headerTimeoutMs: 10_000,

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { CountedRefusals } from '../../src/gateway/counted-refusals.ts';
+import { CountedRefusals } from '../../src/runtime/counted-refusals.ts';
 import type { AuditDraft } from '../../src/stores/audit.ts';
 
 const start = 1_000_000;

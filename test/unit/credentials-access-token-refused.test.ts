@@ -1,6 +1,7 @@
 import { createHmac, sign } from 'node:crypto';
 import t from 'tap';
 import { createAccessTokens } from '../../src/credentials/access-token.ts';
+import { ringOf } from '../support/administration/signing-keys.ts';
 import {
   claims,
   eddsa,
@@ -17,8 +18,7 @@ import {
   start,
   startSeconds,
   withSpareBits,
-} from '../support/forged-tokens.ts';
-import { ringOf } from '../support/signing-keys.ts';
+} from '../support/corpora/forged-tokens.ts';
 
 const tokens = createAccessTokens({
   issuer,

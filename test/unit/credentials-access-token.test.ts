@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createAccessTokens } from '../../src/credentials/access-token.ts';
 import { Refusal } from '../../src/errors.ts';
+import { ringOf } from '../support/administration/signing-keys.ts';
 import {
   claims,
   eddsa,
@@ -13,8 +14,7 @@ import {
   rs256,
   start,
   startSeconds,
-} from '../support/forged-tokens.ts';
-import { ringOf } from '../support/signing-keys.ts';
+} from '../support/corpora/forged-tokens.ts';
 
 let time = start;
 const base = { issuer, algorithm: 'ES256' as const, lifetimeMs: 600_000, now: () => time };

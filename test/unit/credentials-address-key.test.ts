@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import t from 'tap';
 import { addressKey } from '../../src/credentials/address-key.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../support/corpora/random.ts';
 
 /** By the library alone. */
 function keyByLibrary(address: string): string {

@@ -4,7 +4,7 @@ import t from 'tap';
 import { createCursors } from '../../src/credentials/cursor.ts';
 import { createRefreshCookies } from '../../src/credentials/refresh-cookie.ts';
 import { Refusal } from '../../src/errors.ts';
-import { cookieSecrets } from '../support/signing-keys.ts';
+import { cookieSecrets } from '../support/administration/signing-keys.ts';
 
 const secret = Buffer.alloc(32, 7);
 const cursors = createCursors(secret);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { nameOfGrant } from '../../src/config/identity-providers.ts';
+import { nameOfGrant } from '../../src/config/sections/identity-providers.ts';
 import { createHoldings } from '../../src/credentials/holdings.ts';
 import { administratorSet } from '../../src/stores/administrator-set.ts';
 import type { ApiKeyWithOwner } from '../../src/stores/api-key.ts';

@@ -4,8 +4,8 @@ import { createKeyRing, headerOf as headerWithType } from '../../src/credentials
 import { KnownKeys } from '../../src/credentials/known-keys.ts';
 import { generateSigningKey } from '../../src/credentials/signing-keys.ts';
 import type { NewSigningKey } from '../../src/stores/signing-key.ts';
-import { KeyStore } from '../support/key-store.ts';
-import { signing } from '../support/signing-keys.ts';
+import { signing } from '../support/administration/signing-keys.ts';
+import { KeyStore } from '../support/stores/key-store.ts';
 
 const purpose = 'access-token';
 const first = signing(await generateSigningKey({ purpose, algorithm: 'ES256' }), 1);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { createRefreshCookies } from '../../src/credentials/refresh-cookie.ts';
-import { cookieSecrets } from '../support/signing-keys.ts';
+import { cookieSecrets } from '../support/administration/signing-keys.ts';
 
 const secret = Buffer.alloc(32, 7);
 const cookies = createRefreshCookies({ secrets: cookieSecrets(secret), tenant: 'acme', name: 'n' });

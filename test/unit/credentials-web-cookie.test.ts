@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createRefreshCookies } from '../../src/credentials/refresh-cookie.ts';
 import { createWebCookies } from '../../src/credentials/web-cookie.ts';
-import { cookieSecrets } from '../support/signing-keys.ts';
+import { cookieSecrets } from '../support/administration/signing-keys.ts';
 
 const secret = Buffer.alloc(32, 7);
 const id = '01a20537-5a66-7275-9ef7-c2c0ca546a43';

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Config } from '../../src/config/schema.ts';
-import { DescriptorBudget, type PooledUpstream } from '../../src/gateway/descriptor-budget.ts';
-import { outboundNeeds, storeNeeds } from '../../src/gateway/descriptor-needs.ts';
-import { testConfig } from '../support/gateway.ts';
+import type { Config } from '../../src/config/sections/schema.ts';
+import { DescriptorBudget, type PooledUpstream } from '../../src/runtime/descriptor-budget.ts';
+import { outboundNeeds, storeNeeds } from '../../src/runtime/descriptor-needs.ts';
+import { testConfig } from '../support/gateway/gateway.ts';
 
 const app = { url: 'http://127.0.0.1:9000' };
 const file = join(t.testdir(), 'postern.yaml');

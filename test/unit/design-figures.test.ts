@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { eventually, startForwarding } from '../support/forwarding.ts';
-import { connectRaw } from '../support/raw-client.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { eventually, startForwarding } from '../support/gateway/forwarding.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -68,7 +68,9 @@ t.test('DESIGN counts the files that a forwarded request runs through', async (t
 });
 
 function linesIn(folder: string): number {
-  const files = readdirSync(join(root, folder)).filter((file) => file.endsWith('.ts'));
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
   return files.reduce((sum, file) => sum + read(`${folder}/${file}`).split('\n').length - 1, 0);
 }
 

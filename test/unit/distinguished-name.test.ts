@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import t from 'tap';
-import { subjectOf } from '../../src/http1/distinguished-name.ts';
+import { subjectOf } from '../../src/http1/message/distinguished-name.ts';
 import { requireProgram } from '../support/programs.ts';
 
 /** Subjects as `openssl req` takes them, and as RFC 4514 writes them. */

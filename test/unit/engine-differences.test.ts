@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { notRefused } from '../../src/gateway/engine.ts';
-import { engineDifferences } from '../support/engine-differences.ts';
+import { notRefused } from '../../src/runtime/engine.ts';
+import { engineDifferences } from '../support/corpora/engine-differences.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -29,7 +29,7 @@ t.test('every difference is a result that some test expects', async (t) => {
       .filter((entry) => entry.isFile())
       .map(({ name }) => readFileSync(join(root, 'test', folder, name), 'utf8')),
   );
-  texts.push(readFileSync(join(root, 'test/support/engine-differences.ts'), 'utf8'));
+  texts.push(readFileSync(join(root, 'test/support/corpora/engine-differences.ts'), 'utf8'));
   for (const { difference, tests } of engineDifferences) {
     t.ok(Object.keys(tests).length > 0, difference);
     for (const name of Object.keys(tests))

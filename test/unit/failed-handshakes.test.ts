@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import t from 'tap';
-import { FailedHandshakes } from '../../src/gateway/failed-handshakes.ts';
-import { handshakeFailureReason } from '../../src/http1/handshake-failure.ts';
+import { handshakeFailureReason } from '../../src/http1/server/handshake-failure.ts';
+import { FailedHandshakes } from '../../src/listeners/failed-handshakes.ts';
 import { createMetricsRegistry } from '../../src/metrics/registry.ts';
 
 const closed = { reason: 'closed', code: 'ECONNRESET', address: '' } as const;

@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parseAllDocuments, stringify } from 'yaml';
-import { decisionModes } from '../../src/config/forward-auth.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { decisionModes } from '../../src/config/sections/forward-auth.ts';
 import { printedProxies, printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
 import { laterNames } from '../../src/rules/known-headers.ts';
-import { testConfig } from '../support/gateway.ts';
+import { testConfig } from '../support/gateway/gateway.ts';
 
 const page = join(import.meta.dirname, '../../docs/forward-auth.md');
 

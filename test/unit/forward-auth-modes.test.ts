@@ -1,5 +1,5 @@
 import t from 'tap';
-import { decisionModes } from '../../src/config/forward-auth.ts';
+import { decisionModes } from '../../src/config/sections/forward-auth.ts';
 import { Refusal, type RefusalCode } from '../../src/errors.ts';
 import { modes, refusalShapeOf } from '../../src/forward-auth/modes.ts';
 import { refusalParts } from '../../src/http/reply.ts';

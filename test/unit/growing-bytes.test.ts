@@ -1,5 +1,5 @@
 import t from 'tap';
-import { GrowingBytes, withoutSurroundings } from '../../src/http1/growing-bytes.ts';
+import { GrowingBytes, withoutSurroundings } from '../../src/http1/message/growing-bytes.ts';
 
 t.test('bytes that arrive one by one are moved to a larger buffer only a few times', async (t) => {
   const growing = new GrowingBytes();

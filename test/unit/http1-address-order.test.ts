@@ -1,5 +1,10 @@
 import t from 'tap';
-import { AddressOrder, firstRetryMs, maxAddresses, maxRetryMs } from '../../src/http1/address-order.ts';
+import {
+  AddressOrder,
+  firstRetryMs,
+  maxAddresses,
+  maxRetryMs,
+} from '../../src/http1/client/address-order.ts';
 
 t.test('addresses that connect take turns', async (t) => {
   const order = new AddressOrder();

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { ChunkedDecoder } from '../../src/http1/chunked-decoder.ts';
-import { MalformedMessage } from '../../src/http1/message-head.ts';
-import { cuts } from '../support/fake-socket.ts';
+import { ChunkedDecoder } from '../../src/http1/message/chunked-decoder.ts';
+import { MalformedMessage } from '../../src/http1/message/message-head.ts';
+import { cuts } from '../support/servers/fake-socket.ts';
 
 const maxTrailerBytes = 64;
 

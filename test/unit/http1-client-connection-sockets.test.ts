@@ -3,12 +3,12 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { UpstreamConnection } from '../../src/http1/client-connection.ts';
-import type { UpstreamRequest } from '../../src/http1/client-request.ts';
-import { createDialler } from '../../src/http1/dialler.ts';
-import { headText } from '../../src/http1/head-text.ts';
-import { passedOnBytes } from '../../src/http1/socket-reads.ts';
-import type { TestScope } from '../support/gateway.ts';
+import { UpstreamConnection } from '../../src/http1/client/client-connection.ts';
+import type { UpstreamRequest } from '../../src/http1/client/client-request.ts';
+import { createDialler } from '../../src/http1/client/dialler.ts';
+import { passedOnBytes } from '../../src/http1/client/socket-reads.ts';
+import { headText } from '../../src/http1/message/head-text.ts';
+import type { TestScope } from '../support/gateway/gateway.ts';
 
 /** A connection to a server that responds to every request with those bytes, and how often it became free. */
 async function connectTo(t: TestScope, response: (socket: Socket) => void) {

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { UpstreamConnection } from '../../src/http1/client-connection.ts';
-import type { UpstreamRequest } from '../../src/http1/client-request.ts';
-import { headText } from '../../src/http1/head-text.ts';
-import { cuts, FakeSocket } from '../support/fake-socket.ts';
-import { givenSocket } from '../support/given-socket.ts';
+import { UpstreamConnection } from '../../src/http1/client/client-connection.ts';
+import type { UpstreamRequest } from '../../src/http1/client/client-request.ts';
+import { headText } from '../../src/http1/message/head-text.ts';
+import { cuts, FakeSocket } from '../support/servers/fake-socket.ts';
+import { givenSocket } from '../support/servers/given-socket.ts';
 
 /** A request that records its events, the body in one piece. */
 class NotedRequest implements UpstreamRequest {

@@ -1,10 +1,10 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import { createUpstream, type Upstream } from '../../src/http1/client-pool.ts';
-import type { UpstreamRequest } from '../../src/http1/client-request.ts';
-import { headText } from '../../src/http1/head-text.ts';
-import { UpstreamError } from '../../src/http1/upstream-error.ts';
+import { createUpstream, type Upstream } from '../../src/http1/client/client-pool.ts';
+import type { UpstreamRequest } from '../../src/http1/client/client-request.ts';
+import { UpstreamError } from '../../src/http1/client/upstream-error.ts';
+import { headText } from '../../src/http1/message/head-text.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** An upstream that responds on demand, and a pool of connections to it. */

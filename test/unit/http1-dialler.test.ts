@@ -1,10 +1,10 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { countOpenDescriptors } from '../../src/gateway/descriptor-limit.ts';
-import type { FindAddresses } from '../../src/http1/client-socket.ts';
-import { createDialler, type Dialler } from '../../src/http1/dialler.ts';
-import { deafen } from '../support/deaf-addresses.ts';
+import type { FindAddresses } from '../../src/http1/client/client-socket.ts';
+import { createDialler, type Dialler } from '../../src/http1/client/dialler.ts';
+import { countOpenDescriptors } from '../../src/runtime/descriptor-limit.ts';
 import { eventually } from '../support/eventually.ts';
+import { deafen } from '../support/servers/deaf-addresses.ts';
 
 /** A server on that loopback address, and how many connections it has accepted. */
 async function listen(t: Test, host: string, port = 0) {

@@ -7,7 +7,7 @@ import {
   lastChunk,
   responseHeadText,
   UnwritableHead,
-} from '../../src/http1/head-text.ts';
+} from '../../src/http1/message/head-text.ts';
 
 const allowed = (code: number) => code === 0x09 || (code >= 0x20 && code <= 0x7e) || code >= 0x80;
 const every = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code));

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { Output } from '../../src/http1/output.ts';
+import { Output } from '../../src/http1/message/output.ts';
 
 function createOutput(): { output: Output; sent: string[] } {
   const sent: string[] = [];

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { hasBody, requestFraming } from '../../src/http1/request-framing.ts';
+import { hasBody, requestFraming } from '../../src/http1/message/request-framing.ts';
 
 const chunked = ['Transfer-Encoding', 'chunked'];
 const length = (text: string) => ['Content-Length', text];

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { ConnectionClock, phase } from '../../src/http1/connection-clock.ts';
-import { RequestReader } from '../../src/http1/request-reader.ts';
-import { createTargetLimits } from '../../src/http1/target-limits.ts';
-import { cuts, FakeSocket } from '../support/fake-socket.ts';
+import { ConnectionClock, phase } from '../../src/http1/server/connection-clock.ts';
+import { RequestReader } from '../../src/http1/server/request-reader.ts';
+import { createTargetLimits } from '../../src/http1/server/target-limits.ts';
+import { cuts, FakeSocket } from '../support/servers/fake-socket.ts';
 
 const headerBytes = 256;
 const hour = 3_600_000;

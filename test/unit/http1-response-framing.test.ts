@@ -1,6 +1,10 @@
 import t from 'tap';
-import { MalformedMessage } from '../../src/http1/message-head.ts';
-import { assertNoInterimBody, framingOf, type ResponseFraming } from '../../src/http1/response-framing.ts';
+import {
+  assertNoInterimBody,
+  framingOf,
+  type ResponseFraming,
+} from '../../src/http1/client/response-framing.ts';
+import { MalformedMessage } from '../../src/http1/message/message-head.ts';
 
 const reusable = (fields: string[], minor = 1) =>
   framingOf('GET', 200, minor, ['Content-Length', '0', ...fields]).reusable;

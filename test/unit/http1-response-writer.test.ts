@@ -1,8 +1,8 @@
 import t from 'tap';
-import { FieldBlock, UnwritableHead } from '../../src/http1/head-text.ts';
-import { Output } from '../../src/http1/output.ts';
-import { SocketResponseWriter } from '../../src/http1/response-writer.ts';
-import { FakeSocket } from '../support/fake-socket.ts';
+import { FieldBlock, UnwritableHead } from '../../src/http1/message/head-text.ts';
+import { Output } from '../../src/http1/message/output.ts';
+import { SocketResponseWriter } from '../../src/http1/server/response-writer.ts';
+import { FakeSocket } from '../support/servers/fake-socket.ts';
 
 const keep = new FieldBlock(['Connection', 'keep-alive', 'Keep-Alive', 'timeout=5']);
 const kept = 'Connection: keep-alive\r\nKeep-Alive: timeout=5\r\n';

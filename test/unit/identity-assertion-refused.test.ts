@@ -11,8 +11,8 @@ import {
   rs256,
   settingsOf,
   start,
-} from '../support/forged-assertions.ts';
-import { refusedAtOnce, refusedByKey } from '../support/refused-assertions.ts';
+} from '../support/corpora/forged-assertions.ts';
+import { refusedAtOnce, refusedByKey } from '../support/corpora/refused-assertions.ts';
 
 const keySet = parseKeySet({ keys: [jwkOf(rs256), jwkOf(es256)] });
 let asked = 0;

@@ -15,7 +15,7 @@ import {
   settingsOf,
   start,
   startSeconds,
-} from '../support/forged-assertions.ts';
+} from '../support/corpora/forged-assertions.ts';
 
 const keySet = parseKeySet({ keys: [jwkOf(rs256), jwkOf(es256), jwkOf(eddsa)] });
 const keys = { find: async (named: { alg: string; kid?: string }) => chooseKey(keySet, named)!.key };

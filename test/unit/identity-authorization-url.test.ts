@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import { authorizationUrl } from '../../src/identity-providers/authorization-url.ts';
-import { settingsOf } from '../support/forged-assertions.ts';
+import { settingsOf } from '../support/corpora/forged-assertions.ts';
 
 const start = { ticket: 'ticket', companion: 'companion', codeVerifier: 'verifier' };
 const parametersOf = (changes: object, endpoint = 'https://login.example.com/auth') => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { grantsOf, hasValue, profileOf } from '../../src/identity-providers/claims.ts';
-import { settingsOf } from '../support/forged-assertions.ts';
+import { settingsOf } from '../support/corpora/forged-assertions.ts';
 
 t.test('a claim has a value', (t) => {
   const rows: [unknown, string | number | boolean, boolean][] = [

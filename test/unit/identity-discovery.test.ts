@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createDiscovery } from '../../src/identity-providers/discovery.ts';
 import { createProviderNetwork } from '../../src/identity-providers/provider-network.ts';
-import { json, publish, startStubProvider } from '../support/stub-provider.ts';
+import { json, publish, startStubProvider } from '../support/servers/stub-provider.ts';
 
 const path = '/.well-known/openid-configuration';
 

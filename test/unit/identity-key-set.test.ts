@@ -1,7 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import t from 'tap';
 import { chooseKey, parseKeySet } from '../../src/identity-providers/key-set.ts';
-import { eddsa, es256, foreign, jwkOf, type ProviderKey, rs256 } from '../support/forged-assertions.ts';
+import {
+  eddsa,
+  es256,
+  foreign,
+  jwkOf,
+  type ProviderKey,
+  rs256,
+} from '../support/corpora/forged-assertions.ts';
 
 const usable = (...keys: readonly unknown[]) => parseKeySet({ keys }).map((key) => key.kid);
 const weakRsa: ProviderKey = {

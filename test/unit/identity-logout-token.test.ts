@@ -15,8 +15,8 @@ import {
   signSegments,
   start,
   startSeconds,
-} from '../support/forged-assertions.ts';
-import { logoutClaims, logoutEvent, logoutHeader } from '../support/forged-logout-tokens.ts';
+} from '../support/corpora/forged-assertions.ts';
+import { logoutClaims, logoutEvent, logoutHeader } from '../support/corpora/forged-logout-tokens.ts';
 
 const keySet = parseKeySet({ keys: [jwkOf(rs256), jwkOf(es256)] });
 let asked = 0;

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Presented } from '../../src/identity-providers/identity-provider.ts';
-import { es256, jwkOf } from '../support/forged-assertions.ts';
+import { es256, jwkOf } from '../support/corpora/forged-assertions.ts';
 import {
   mine,
   newSender,
@@ -9,8 +9,8 @@ import {
   setUpRedeeming as setUp,
   starts,
   theirs,
-} from '../support/redeeming-provider.ts';
-import { json, publish, type StubResponse } from '../support/stub-provider.ts';
+} from '../support/servers/redeeming-provider.ts';
+import { json, publish, type StubResponse } from '../support/servers/stub-provider.ts';
 
 t.test('a code is redeemed with the state of a start of this browser, once', async (t) => {
   const { provider, begin, respondToCode } = await setUp(t, { response: 'code' });

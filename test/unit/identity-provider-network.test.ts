@@ -7,7 +7,7 @@ import {
 } from '../../src/identity-providers/provider-network.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
 import { eventually } from '../support/eventually.ts';
-import { json, type StubResponse, startStubProvider } from '../support/stub-provider.ts';
+import { json, type StubResponse, startStubProvider } from '../support/servers/stub-provider.ts';
 
 async function setUp(t: Test, response: StubResponse) {
   const provider = await startStubProvider(t);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Sender } from '../../src/identity-providers/identity-provider.ts';
-import { claims } from '../support/forged-assertions.ts';
+import { claims } from '../support/corpora/forged-assertions.ts';
 import {
   mine,
   newSender,
@@ -8,7 +8,7 @@ import {
   refused,
   setUpRedeeming as setUp,
   theirs,
-} from '../support/redeeming-provider.ts';
+} from '../support/servers/redeeming-provider.ts';
 
 t.test('an assertion with the nonce of a start of this browser is redeemed, once', async (t) => {
   const { stub, provider, begin, assertion, burnt } = await setUp(t, {

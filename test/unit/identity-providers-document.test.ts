@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import { settingsOf } from '../support/forged-assertions.ts';
+import { settingsOf } from '../support/corpora/forged-assertions.ts';
 
 const root = join(import.meta.dirname, '../..');
 const text = readFileSync(join(root, 'docs/identity-providers.md'), 'utf8');

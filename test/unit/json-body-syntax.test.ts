@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ValidationError } from '../../src/errors.ts';
 import { parseJson } from '../../src/input/json-parser.ts';
-import { createRandom, type Random } from '../support/random.ts';
+import { createRandom, type Random } from '../support/corpora/random.ts';
 
 /** The text or bytes, then the offset and the error that Python's `json` reports (3.11; the last group is ours alone). */
 const malformed: readonly (readonly [text: string | number[], offset: number, error: string])[] = [

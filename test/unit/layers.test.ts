@@ -14,11 +14,20 @@ const layers: readonly (readonly string[])[] = [
   ['http', 'input'],
   ['authenticate', 'endpoints', 'proxy'],
   ['forward-auth', 'openapi', 'web'],
+  ['runtime'],
   ['gateway'],
+  ['listeners'],
+  ['serve'],
   ['workers'],
   ['cli'],
   ['main.ts'],
 ];
+/** Rooms of a folder from the lowest up; a file of a room imports from its own and from those below it. */
+const roomsOf: Readonly<Record<string, readonly string[]>> = {
+  http1: ['message', 'client', 'server'],
+  config: ['report', 'values', 'sections', 'rules', ''],
+  stores: ['', 'remote', 'sql', 'sqlite', 'postgres', 'redis'],
+};
 /** Folders that may import less than their layer allows. */
 const only: Readonly<Record<string, readonly string[]>> = {
   http1: ['errors.ts'],
@@ -37,6 +46,8 @@ function importsOf(file: string): string[] {
 }
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 const roomOf = (file: string) => file.split('/')[0]!;
+/** The folder within the layer's folder; empty for its own files. */
+const innerRoomOf = (file: string) => file.split('/').slice(1, -1).join('/');
 const layerOf = (room: string) => layers.findIndex((rooms) => rooms.includes(room));
 
 t.test(
@@ -56,6 +67,31 @@ t.test(
     t.strictSame(wrong, []);
   },
 );
+
+t.test('a room of a folder imports from rooms below it alone', async (t) => {
+  const wrong: string[] = [];
+  for (const [file, targets] of imports) {
+    const [folder, room] = [roomOf(file), innerRoomOf(file)];
+    const rooms = roomsOf[folder];
+    if (rooms === undefined) continue;
+    if (!rooms.includes(room)) wrong.push(`${file} is in no room`);
+    for (const target of targets) {
+      const other = innerRoomOf(target);
+      if (roomOf(target) !== folder || other === room) continue;
+      if (rooms.indexOf(other) >= rooms.indexOf(room)) wrong.push(`${file} imports ${target}`);
+    }
+  }
+  t.strictSame(wrong, []);
+});
+
+t.test('no folder has more than 40 files', async (t) => {
+  const counts = new Map<string, number>();
+  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  t.strictSame(
+    [...counts].filter(([, count]) => count > 40),
+    [],
+  );
+});
 
 t.test('DESIGN.md has a picture and a table of the same layers', async (t) => {
   const design = readFileSync(join(source, '../DESIGN.md'), 'utf8');

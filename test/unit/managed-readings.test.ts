@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { Config } from '../../src/config/schema.ts';
-import { managedOf } from '../../src/gateway/managed-configuration.ts';
-import { ManagedReadings } from '../../src/gateway/managed-readings.ts';
+import type { Config } from '../../src/config/sections/schema.ts';
+import { managedOf } from '../../src/runtime/managed-configuration.ts';
+import { ManagedReadings } from '../../src/runtime/managed-readings.ts';
 import type { ConfigurationInForce } from '../../src/stores/managed-records.ts';
 import { loadGood } from './config-rows.ts';
 

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import { measureStores } from '../../src/gateway/store-metrics.ts';
-import type { Stores } from '../../src/gateway/stores.ts';
 import { createMetricsRegistry } from '../../src/metrics/registry.ts';
-import { parsePrometheusText } from '../support/prometheus-text.ts';
-import { removeUser } from '../support/record-changes.ts';
+import { measureStores } from '../../src/runtime/store-metrics.ts';
+import type { Stores } from '../../src/runtime/stores.ts';
+import { removeUser } from '../support/administration/record-changes.ts';
+import { parsePrometheusText } from '../support/gateway/prometheus-text.ts';
 
 /** Stores whose operations give what `response` gives; measured. */
 function startMeasured(response: () => unknown) {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createDeck } from '../model/machine/deck.ts';
 import { ClockSteps } from '../model/promises/clock-error.ts';
 import { Rotation } from '../model/promises/rotation.ts';
-import { createRandom } from '../support/random.ts';
+import { createRandom } from '../support/corpora/random.ts';
 
 t.test('every fault comes once before one comes twice, in the order of its seed', async (t) => {
   const drawn = (seed: number) => {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import { monitorRemote } from '../../src/stores/monitored-remote.ts';
 import type { RemoteRecords } from '../../src/stores/records.ts';
+import { monitorRemote } from '../../src/stores/remote/monitored-remote.ts';
 
 /** A store, the heartbeats of its feed and its clock, all controlled by the test. */
 class Remote {

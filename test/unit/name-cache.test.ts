@@ -1,5 +1,5 @@
 import t from 'tap';
-import { cachedByName, fieldNameOf } from '../../src/http1/name-cache.ts';
+import { cachedByName, fieldNameOf } from '../../src/http1/message/name-cache.ts';
 
 /** A cached function, and the names it was computed for. */
 function counted() {

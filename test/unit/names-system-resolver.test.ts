@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { NameError } from '../../src/names/name-error.ts';
 import { createSystemResolver } from '../../src/names/system-resolver.ts';
-import { type DnsRecord, startDnsServer } from '../support/dns-server.ts';
+import { type DnsRecord, startDnsServer } from '../support/servers/dns-server.ts';
 
 /** A resolver by those files of a system, over a name server with those records, and others after it. */
 async function resolverWith(

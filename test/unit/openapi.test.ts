@@ -1,7 +1,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { z } from 'zod';
-import { catalogueOf } from '../../src/config/scope-names.ts';
+import { catalogueOf } from '../../src/config/values/scope-names.ts';
 import { refusals } from '../../src/errors.ts';
 import { openApiDocument } from '../../src/openapi/document.ts';
 

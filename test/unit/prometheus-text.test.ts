@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parsePrometheusText } from '../support/prometheus-text.ts';
+import { parsePrometheusText } from '../support/gateway/prometheus-text.ts';
 
 const counter = (...lines: string[]) => `# HELP a b\n# TYPE a counter\n${lines.join('\n')}\n`;
 const histogram = (...lines: string[]) => `# HELP a b\n# TYPE a histogram\n${lines.join('\n')}\n`;

@@ -8,7 +8,7 @@ import type { Value } from '../../src/stores/sql/steps.ts';
 import { openSqliteCopySource, openSqliteCopyTarget } from '../../src/stores/sqlite/copy-end.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import { temporaryFolder } from '../contract/sqlite-stores.ts';
-import { dumpOf, dumpWithoutCopies, fillRecords } from '../support/filled-records.ts';
+import { dumpOf, dumpWithoutCopies, fillRecords } from '../support/stores/filled-records.ts';
 
 type Query = readonly [sql: string, values: readonly Value[]];
 /** Alters a query that goes to the target. */

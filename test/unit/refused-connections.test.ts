@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
+import { createMetricsRegistry } from '../../src/metrics/registry.ts';
 import {
   countOpenDescriptors,
   isOutOfDescriptors,
   readDescriptorLimit,
-} from '../../src/gateway/descriptor-limit.ts';
-import { RefusedConnections } from '../../src/gateway/refused-connections.ts';
-import { createMetricsRegistry } from '../../src/metrics/registry.ts';
+} from '../../src/runtime/descriptor-limit.ts';
+import { RefusedConnections } from '../../src/runtime/refused-connections.ts';
 
 function start() {
   const registry = createMetricsRegistry();
@@ -62,7 +62,7 @@ t.test('seconds without a free descriptor are counted, and told', async (t) => {
   const folder = join(import.meta.dirname, '../../src');
   const script = `
     import { openSync, closeSync } from 'node:fs';
-    import { RefusedConnections } from '${folder}/gateway/refused-connections.ts';
+    import { RefusedConnections } from '${folder}/runtime/refused-connections.ts';
     import { createMetricsRegistry } from '${folder}/metrics/registry.ts';
     const registry = createMetricsRegistry();
     const lines = [];

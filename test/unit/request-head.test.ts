@@ -1,6 +1,6 @@
 import t from 'tap';
 import { assertUnambiguousHead, isUsableRequestId, readRequestHead } from '../../src/http/request-head.ts';
-import { requestFraming } from '../../src/http1/request-framing.ts';
+import { requestFraming } from '../../src/http1/message/request-framing.ts';
 
 const head = (...raw: string[]) => readRequestHead(raw);
 

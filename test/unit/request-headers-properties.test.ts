@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { readRequestHead } from '../../src/http/request-head.ts';
-import { FieldBlock, FieldList } from '../../src/http1/head-text.ts';
+import { FieldBlock, FieldList } from '../../src/http1/message/head-text.ts';
 import {
   type Forwarding,
   writeCleanedHeaders,
   writeIdentifyingHeaders,
   writeRequestHeaders,
 } from '../../src/proxy/request-headers.ts';
-import { folded, identityHeaders, isProtected } from '../support/our-headers.ts';
+import { folded, identityHeaders, isProtected } from '../support/corpora/our-headers.ts';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00';
 const forwarding: Forwarding = {

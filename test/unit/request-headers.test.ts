@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { readRequestHead } from '../../src/http/request-head.ts';
-import { FieldBlock } from '../../src/http1/head-text.ts';
+import { FieldBlock } from '../../src/http1/message/head-text.ts';
 import { type Forwarding, requestFields, traceparentFor } from '../../src/proxy/request-headers.ts';
 
 const forwarding: Omit<Forwarding, 'traceparent'> = {

@@ -5,9 +5,9 @@ import t from 'tap';
 import { stringify } from 'yaml';
 import { readStoreFiles } from '../../src/config/configured-files.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { rememberStart } from '../../src/gateway/restart-only.ts';
-import { makeCertificate } from '../support/certificates.ts';
-import { testConfig } from '../support/gateway.ts';
+import { rememberStart } from '../../src/serve/restart-only.ts';
+import { testConfig } from '../support/gateway/gateway.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
 
 t.test('what was in the files that a store was opened with counts, not their names', async (t) => {
   const { cert, key } = makeCertificate(t.testdir(), 'a', ['DNS:localhost']);

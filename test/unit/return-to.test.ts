@@ -1,9 +1,9 @@
 import t from 'tap';
 import { areaOf, ownAreas } from '../../src/rules/own-areas.ts';
 import { destination, isReturnTo, returnToOf, signInPath } from '../../src/web/return-to.ts';
-import { createSite } from '../support/page-server.ts';
-import { returnToFamilies } from '../support/return-to-values.ts';
-import { shownText } from '../support/shown-text.ts';
+import { returnToFamilies } from '../support/corpora/return-to-values.ts';
+import { shownText } from '../support/corpora/shown-text.ts';
+import { createSite } from '../support/pages/page-server.ts';
 
 const path = '/postern';
 const home = '/app/start';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import t from 'tap';
-import { releaseBuffer } from '../../src/http1/release-buffer.ts';
+import { releaseBuffer } from '../../src/http1/message/release-buffer.ts';
 
 /** A connection whose other side reads nothing. */
 async function startUnread(t: { teardown(run: () => void): unknown }): Promise<Socket> {

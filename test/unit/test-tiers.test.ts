@@ -69,7 +69,8 @@ t.test('only tests in test/stores and tiers of their own start Redis or PostgreS
 t.test('only tests in test/clients and test/upstreams start a browser', async (t) => {
   const mayStartBrowser = ['clients', 'upstreams'];
   const misplaced = tests.filter(
-    (file) => !mayStartBrowser.includes(folderOf(file)) && reachableFrom(file).has('test/support/browser.ts'),
+    (file) =>
+      !mayStartBrowser.includes(folderOf(file)) && reachableFrom(file).has('test/support/pages/browser.ts'),
   );
   t.strictSame(misplaced, []);
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { consolePage } from '../../src/web/pages/console.ts';
-import { markupTexts, pagesWith, siteNamed, structureOf } from '../support/page-texts.ts';
-import { shownText } from '../support/shown-text.ts';
+import { shownText } from '../support/corpora/shown-text.ts';
+import { markupTexts, pagesWith, siteNamed, structureOf } from '../support/pages/page-texts.ts';
 
 const documents = {
   ...pagesWith,

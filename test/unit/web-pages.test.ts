@@ -1,6 +1,6 @@
 import t from 'tap';
-import { createSite } from '../support/page-server.ts';
-import { pageStates } from '../support/page-states.ts';
+import { createSite } from '../support/pages/page-server.ts';
+import { pageStates } from '../support/pages/page-states.ts';
 
 const { site } = createSite();
 const count = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].length;

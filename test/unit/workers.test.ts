@@ -2,10 +2,10 @@ import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { stringify } from 'yaml';
 import { loadConfigText } from '../../src/config/load.ts';
-import type { Config } from '../../src/config/schema.ts';
+import type { Config } from '../../src/config/sections/schema.ts';
 import { Refusal } from '../../src/errors.ts';
-import { ManagedProblems } from '../../src/gateway/managed-configuration.ts';
 import type { Readiness } from '../../src/http/readiness.ts';
+import { ManagedProblems } from '../../src/runtime/managed-configuration.ts';
 import { StoreOpenError } from '../../src/stores/store-open-error.ts';
 import { combineReadiness } from '../../src/workers/combined-readiness.ts';
 import { evenPart } from '../../src/workers/even-parts.ts';
@@ -14,7 +14,7 @@ import { type Message, ProcessCalls } from '../../src/workers/process-calls.ts';
 import { responsesOf } from '../../src/workers/responses.ts';
 import { Restarts } from '../../src/workers/restarts.ts';
 import { workerCount } from '../../src/workers/worker-count.ts';
-import { testConfig } from '../support/gateway.ts';
+import { testConfig } from '../support/gateway/gateway.ts';
 
 function configOf(overrides: object): Config {
   return loadConfigText(stringify(testConfig('http://127.0.0.1:1', overrides)), '/tmp', {}).config!;

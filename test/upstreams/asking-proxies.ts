@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import type { DecisionMode } from '../../src/config/forward-auth.ts';
+import type { DecisionMode } from '../../src/config/sections/forward-auth.ts';
 
 const cache = join(import.meta.dirname, '../../node_modules/.cache/upstreams');
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { addUser } from '../support/accounts.ts';
-import type { ApiClient, ApiRequest, ApiResponse } from '../support/api-client.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { startGatewayProcess } from '../support/gateway-process.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { spellingsOf } from '../support/header-spellings.ts';
+import { addUser } from '../support/administration/accounts.ts';
+import type { ApiClient, ApiRequest, ApiResponse } from '../support/clients/api-client.ts';
+import { spellingsOf } from '../support/corpora/header-spellings.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { startGatewayProcess } from '../support/gateway/gateway-process.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 import { kindsOfServer, type ServerName } from './kinds-of-server.ts';
 import { radicale } from './radicale.ts';
 import { type RealServer, type ServerKind, startRealServer } from './real-server.ts';

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { isProtected } from '../support/our-headers.ts';
+import { isProtected } from '../support/corpora/our-headers.ts';
 import { type Handler, handlers, routeOf } from './handlers.ts';
 import type { SeenByHandler } from './real-server.ts';
 import type { AccessLine, UpstreamBench } from './upstream-bench.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { type CorpusRow, expand, piecesOf, readCorpus } from '../support/corpus.ts';
-import { isLong, repeat } from '../support/gateway-under-load.ts';
-import { spellingsOf } from '../support/header-spellings.ts';
-import { identityHeaders } from '../support/our-headers.ts';
-import { connectRaw, exchangeRaw } from '../support/raw-client.ts';
+import { connectRaw, exchangeRaw } from '../support/clients/raw-client.ts';
+import { type CorpusRow, expand, piecesOf, readCorpus } from '../support/corpora/corpus.ts';
+import { spellingsOf } from '../support/corpora/header-spellings.ts';
+import { identityHeaders } from '../support/corpora/our-headers.ts';
+import { isLong, repeat } from '../support/gateway/gateway-under-load.ts';
 import { handlers, routeOf, strictHandlers } from './handlers.ts';
 import { judgeRecord, misleadingHeaders, needsAdmin } from './judge-record.ts';
 import { kindsOfServer, type ServerName } from './kinds-of-server.ts';

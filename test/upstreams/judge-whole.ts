@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { isLong } from '../support/gateway-under-load.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import type { SeenRequest } from '../support/recording-upstream.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import type { SeenRequest } from '../support/servers/recording-upstream.ts';
 import { manyScopes, type ProxyBench } from './proxy-bench.ts';
 
 const cookie = 'theme=dark; size=large';

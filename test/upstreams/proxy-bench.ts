@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import { printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
-import type { Certificate } from '../support/certificates.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Forwarding, startForwarding } from '../support/forwarding.ts';
-import { guardProcess } from '../support/guarded-process.ts';
-import { guessPort } from '../support/loopback-port.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import type { SeenRequest } from '../support/recording-upstream.ts';
+import { type Forwarding, startForwarding } from '../support/gateway/forwarding.ts';
+import { guardProcess } from '../support/gateway/guarded-process.ts';
+import type { Certificate } from '../support/servers/certificates.ts';
+import { guessPort } from '../support/servers/loopback-port.ts';
+import type { SeenRequest } from '../support/servers/recording-upstream.ts';
 import type { AskingProxy } from './asking-proxies.ts';
 
 const routes = [

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { connectRaw } from '../support/raw-client.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { requireServer } from './judge-upstream.ts';
 import { kindsOfServer, type ServerName } from './kinds-of-server.ts';
 import { framingReadings, headerReadings, pathReadings, type Reading, readAll } from './readings.ts';

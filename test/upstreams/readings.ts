@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectRaw, type RawResponse } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { connectRaw, type RawResponse } from '../support/raw-client.ts';
 import type { RealServer, SeenByHandler } from './real-server.ts';
 
 /** A question to a server alone, without the gateway, and what its response and its handler's record say. */

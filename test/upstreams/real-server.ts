@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';
-import type { TestScope } from '../support/gateway.ts';
-import { guardProcess } from '../support/guarded-process.ts';
-import { guessPort } from '../support/loopback-port.ts';
+import type { TestScope } from '../support/gateway/gateway.ts';
+import { guardProcess } from '../support/gateway/guarded-process.ts';
+import { guessPort } from '../support/servers/loopback-port.ts';
 import { handlers } from './handlers.ts';
 
 /** What a handler recorded of a request: what its server told it. */

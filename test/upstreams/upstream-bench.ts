@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { eventually } from '../support/eventually.ts';
-import { administrator, bootstrapToken } from '../support/gateway.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway/gateway-process.ts';
 import { routesTo } from './handlers.ts';
 import { type RealServer, type SeenByHandler, type ServerKind, startRealServer } from './real-server.ts';
 

@@ -2,10 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { openBrowser } from '../support/browser.ts';
-import { onFreePort } from '../support/free-port.ts';
-import { administrator, bootstrapToken, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { isLong } from '../support/gateway-under-load.ts';
+import {
+  administrator,
+  bootstrapToken,
+  startTestGateway,
+  type TestGateway,
+} from '../support/gateway/gateway.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { openBrowser } from '../support/pages/browser.ts';
+import { onFreePort } from '../support/servers/free-port.ts';
 import { missingPython, programs, python } from './program-paths.ts';
 import { type ServerKind, type ServerPlace, startRealServer } from './real-server.ts';
 

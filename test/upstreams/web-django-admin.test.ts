@@ -1,5 +1,5 @@
 import t from 'tap';
-import { administrator } from '../support/gateway.ts';
+import { administrator } from '../support/gateway/gateway.ts';
 import { djangoAdmin, startWebApplication } from './web-application.ts';
 
 t.setTimeout(300_000);

@@ -1,5 +1,5 @@
-import type { DecisionMode } from '../../config/forward-auth.ts';
-import type { Config } from '../../config/schema.ts';
+import type { DecisionMode } from '../../config/sections/forward-auth.ts';
+import type { Config } from '../../config/sections/schema.ts';
 import { caddyConfiguration } from './caddy.ts';
 import { envoyConfiguration } from './envoy.ts';
 import { haproxyConfiguration } from './haproxy.ts';

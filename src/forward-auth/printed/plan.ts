@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { type HostAndPort, hasValidPort, hostPattern, parseHost } from '../../config/authority.ts';
-import { noUpstream } from '../../config/routes.ts';
-import type { Config, DecisionListenerConfig } from '../../config/schema.ts';
-import { parseUpstreamAddress } from '../../config/upstream-address.ts';
+import { noUpstream } from '../../config/sections/routes.ts';
+import type { Config, DecisionListenerConfig } from '../../config/sections/schema.ts';
+import { type HostAndPort, hasValidPort, hostPattern, parseHost } from '../../config/values/authority.ts';
+import { parseUpstreamAddress } from '../../config/values/upstream-address.ts';
 import { droppedNames, laterNames, methodOverrideNames, trailerNames } from '../../rules/known-headers.ts';
 import { ownAreas } from '../../rules/own-areas.ts';
 import { answeredNames } from '../answer.ts';

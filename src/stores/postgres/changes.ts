@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RecordsChange } from '../change-feed.ts';
+import type { RecordsChange } from '../remote/change-feed.ts';
 
 /** SQL: whether a server accepts no writes, and so is unusable, however well it responds. */
 export const isReadOnly = "pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean";

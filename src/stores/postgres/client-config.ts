@@ -1,8 +1,8 @@
 import type { LookupFunction } from 'node:net';
 import { types } from 'pg';
-import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
 import type { ReadFile } from '../../config/configured-files.ts';
-import { describeAddress, type PostgresAddress } from '../../config/postgres-address.ts';
+import { type ClientTlsPaths, loadClientTls } from '../../config/values/client-tls.ts';
+import { describeAddress, type PostgresAddress } from '../../config/values/postgres-address.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import type { CheckedClientConfig } from './checked-client.ts';
 

@@ -1,4 +1,4 @@
-import { describeAddress } from '../../config/postgres-address.ts';
+import { describeAddress } from '../../config/values/postgres-address.ts';
 import type { CopyEnd, Row } from '../sql/copy-end.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { migratePostgres, requireMigrated } from './migrate.ts';

@@ -1,4 +1,4 @@
-import type { RecordsChange } from '../change-feed.ts';
+import type { RecordsChange } from '../remote/change-feed.ts';
 import type { Steps } from '../sql/steps.ts';
 import { announceChange } from './change-log.ts';
 import { formatHints, notifiedHints } from './changes.ts';

@@ -1,6 +1,6 @@
 import type { Client, Notification } from 'pg';
-import type { ChangeFeed, RecordsChange } from '../change-feed.ts';
-import { within } from '../timeout.ts';
+import type { ChangeFeed, RecordsChange } from '../remote/change-feed.ts';
+import { within } from '../remote/timeout.ts';
 import { type LogPosition, readStoreState, type StoreState } from './change-log.ts';
 import { parseHints, parseNotification } from './changes.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Client } from 'pg';
-import { describeAddress } from '../../config/postgres-address.ts';
+import { describeAddress } from '../../config/values/postgres-address.ts';
 import { loadMigrations, type Migration } from '../sql/migrations.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import { CheckedClient } from './checked-client.ts';

@@ -1,5 +1,5 @@
-import { describeAddress, type PostgresAddress } from '../../config/postgres-address.ts';
-import { isUnavailable } from '../breaker.ts';
+import { describeAddress, type PostgresAddress } from '../../config/values/postgres-address.ts';
+import { isUnavailable } from '../remote/breaker.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 
 /**

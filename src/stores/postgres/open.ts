@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolLoad } from '../../metrics/registry.ts';
-import { isUnavailable } from '../breaker.ts';
-import { createCachedRecords } from '../cached-records.ts';
-import { monitorRemote, type RemoteEvents } from '../monitored-remote.ts';
 import { SealError } from '../record-seals.ts';
 import type { Records } from '../records.ts';
-import type { ServerClock } from '../server-clock.ts';
+import { isUnavailable } from '../remote/breaker.ts';
+import { createCachedRecords } from '../remote/cached-records.ts';
+import { monitorRemote, type RemoteEvents } from '../remote/monitored-remote.ts';
+import type { ServerClock } from '../remote/server-clock.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import { changeChannel } from './changes.ts';
 import { listenForChanges } from './listen.ts';

@@ -1,7 +1,7 @@
 import { type ClientConfig, Pool, type PoolClient, type QueryConfig } from 'pg';
 import type { PoolLoad } from '../../metrics/registry.ts';
+import { timedOutReason, within } from '../remote/timeout.ts';
 import type { Value } from '../sql/steps.ts';
-import { timedOutReason, within } from '../timeout.ts';
 import { CheckedClient } from './checked-client.ts';
 import { asRefusal, PostgresFailure, toFailure, unavailable } from './failures.ts';
 

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import type { PoolLoad } from '../../metrics/registry.ts';
 import { createRecordSeals, type RecordSeals } from '../record-seals.ts';
 import type { Records } from '../records.ts';
-import { compareClock, type ServerClock } from '../server-clock.ts';
+import { compareClock, type ServerClock } from '../remote/server-clock.ts';
 import { createSqlRecords } from '../sql/records.ts';
 import { createSealedValues, type SealedValues } from '../sql/sealed-values.ts';
 import { type LogPosition, readStoreState } from './change-log.ts';

@@ -1,4 +1,4 @@
-import type { RecordsChange } from '../change-feed.ts';
+import type { RecordsChange } from '../remote/change-feed.ts';
 import type { Steps } from '../sql/steps.ts';
 import { PostgresFailure } from './failures.ts';
 import type { Session } from './pool.ts';

@@ -1,8 +1,8 @@
 import type { LookupFunction } from 'node:net';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { type ClientTlsPaths, loadClientTls } from '../../config/client-tls.ts';
 import type { ReadFile } from '../../config/configured-files.ts';
-import type { RedisAddress } from '../../config/redis-address.ts';
+import { type ClientTlsPaths, loadClientTls } from '../../config/values/client-tls.ts';
+import type { RedisAddress } from '../../config/values/redis-address.ts';
 import { CheckedConnector, CheckedSentinelConnector } from './checked-connectors.ts';
 
 /** How to reach Redis. */

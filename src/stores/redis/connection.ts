@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis';
 import { Refusal } from '../../errors.ts';
-import { within } from '../timeout.ts';
+import { within } from '../remote/timeout.ts';
 import type { CommandClient } from './clients.ts';
 import type { StoreClock } from './store-clock.ts';
 

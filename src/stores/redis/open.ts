@@ -1,5 +1,5 @@
 import type { Attempts } from '../attempts.ts';
-import type { ServerClock } from '../server-clock.ts';
+import type { ServerClock } from '../remote/server-clock.ts';
 import type { Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
 import { createRedisAttempts } from './attempts.ts';

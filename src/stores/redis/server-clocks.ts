@@ -1,5 +1,5 @@
 import { Cluster } from 'ioredis';
-import { type ClockReading, compareClock } from '../server-clock.ts';
+import { type ClockReading, compareClock } from '../remote/server-clock.ts';
 import { timeOf } from './connection.ts';
 import type { RedisLink } from './link.ts';
 

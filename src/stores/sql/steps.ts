@@ -1,4 +1,4 @@
-import type { RecordsChange } from '../change-feed.ts';
+import type { RecordsChange } from '../remote/change-feed.ts';
 
 /** A parameter of a query. */
 export type Value = string | number | null | Uint8Array;

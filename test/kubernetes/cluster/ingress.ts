@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { createServer } from 'node:https';
-import { makeCertificate } from '../../support/certificates.ts';
-import type { TestScope } from '../../support/gateway.ts';
+import type { TestScope } from '../../support/gateway/gateway.ts';
+import { makeCertificate } from '../../support/servers/certificates.ts';
 import { nodeAddress } from '../node/addresses.ts';
 
 /**

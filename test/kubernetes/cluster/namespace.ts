@@ -1,5 +1,5 @@
 import { eventually } from '../../support/eventually.ts';
-import type { TestScope } from '../../support/gateway.ts';
+import type { TestScope } from '../../support/gateway/gateway.ts';
 import { apply, get, kubectl } from './commands.ts';
 
 /** What the controllers make in every namespace, or make of something else. */

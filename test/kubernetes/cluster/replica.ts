@@ -1,5 +1,5 @@
-import { type ApiClient, createApiClient } from '../../support/api-client.ts';
-import { createSecretWatch } from '../../support/secret-watch.ts';
+import { type ApiClient, createApiClient } from '../../support/clients/api-client.ts';
+import { createSecretWatch } from '../../support/gateway/secret-watch.ts';
 import { podsOf } from './namespace.ts';
 import type { Release } from './release.ts';
 

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { TestScope } from '../../support/gateway.ts';
+import type { TestScope } from '../../support/gateway/gateway.ts';
 import { kubectl, type Said } from './commands.ts';
 
 /** Where the commands of a page are run: a checkout, with the configuration of kubectl for one namespace. */

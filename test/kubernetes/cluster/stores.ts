@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestScope } from '../../support/gateway.ts';
-import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts';
-import { type RedisServer, startRedis } from '../../support/redis-server.ts';
+import type { TestScope } from '../../support/gateway/gateway.ts';
+import { type PostgresServer, startPostgres } from '../../support/stores/postgres-server.ts';
+import { type RedisServer, startRedis } from '../../support/stores/redis-server.ts';
 import { nodeAddress, podRange } from '../node/addresses.ts';
 import { apply } from './commands.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.ts';
+import type { Random } from '../../support/corpora/random.ts';
 import type { ModelledKey, ModelledSession, ModelledUser } from '../promises/records.ts';
 import { type Received, type Sent, send, type World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../../support/random.ts';
+import type { Random } from '../../support/corpora/random.ts';
 import type { AuditEvent } from '../promises/audit-order.ts';
 import { asRoot, send, type World } from './world.ts';
 

@@ -1,4 +1,4 @@
-import { administrator, bootstrapToken } from '../../support/gateway.ts';
+import { administrator, bootstrapToken } from '../../support/gateway/gateway.ts';
 import type { ModelGateway } from '../machine/gateway.ts';
 import type { Disturbances } from '../promises/disturbances.ts';
 import { History } from '../promises/history.ts';

@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../support/random.ts';
+import { createRandom, type Random } from '../../support/corpora/random.ts';
 
 /** One step of a client: which operation, at which gateway, and the numbers from which it takes all other choices. */
 export interface Step<Name extends string> {

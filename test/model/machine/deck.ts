@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.ts';
+import type { Random } from '../../support/corpora/random.ts';
 
 /** Things drawn at random, each once before any comes again. */
 export interface Deck<Item> {

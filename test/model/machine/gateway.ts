@@ -4,10 +4,10 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
-import { testConfig } from '../../support/gateway.ts';
-import { guardProcess } from '../../support/guarded-process.ts';
-import { guessPort } from '../../support/loopback-port.ts';
-import { workersOf } from '../../support/worker-processes.ts';
+import { testConfig } from '../../support/gateway/gateway.ts';
+import { guardProcess } from '../../support/gateway/guarded-process.ts';
+import { workersOf } from '../../support/gateway/worker-processes.ts';
+import { guessPort } from '../../support/servers/loopback-port.ts';
 import { type Answered, type Call, call } from './call.ts';
 import type { MovableClock } from './clock.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRandom, type Random } from '../../support/random.ts';
+import { createRandom, type Random } from '../../support/corpora/random.ts';
 import { ClockSteps } from '../promises/clock-error.ts';
 import type { Disturbances, Disturbed } from '../promises/disturbances.ts';
 import type { Instant } from '../promises/register.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.ts';
+import type { Random } from '../../support/corpora/random.ts';
 
 /**
  * How far clocks are off all the time, to either side, ms. Gateways on one SQLite file are on one machine: they are only as

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import type { KilledServer, KillPlan } from '../kill-points.ts';
-import { isRunning, signalEach, stopFamily } from '../process-family.ts';
+import type { KilledServer, KillPlan } from '../administration/kill-points.ts';
+import { isRunning, signalEach, stopFamily } from '../gateway/process-family.ts';
 
 /**
  * Loaded into a gateway before its program: watches the statements of the next transaction that writes the records, once

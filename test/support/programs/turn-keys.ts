@@ -1,7 +1,7 @@
 import { openPostgresRecords } from '../../../src/stores/postgres/records.ts';
 import { createSqliteRecords } from '../../../src/stores/sqlite/records.ts';
-import { dueTurn } from '../due-turn.ts';
-import { postgresAddress } from '../store-addresses.ts';
+import { dueTurn } from '../gateway/due-turn.ts';
+import { postgresAddress } from '../stores/store-addresses.ts';
 
 /** Does what is due in the keys of a store, whose file or address is the first argument, at the time of the second. */
 const [, , store = '', time = ''] = process.argv;

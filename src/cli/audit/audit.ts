@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { presentAuditEvent } from '../../endpoints/audit-events/audit-event-schemas.ts';
+import { escapeControls } from '../../log/escape-controls.ts';
+import type { AuditEvent } from '../../stores/audit.ts';
+import type { ListPosition } from '../../stores/list-query.ts';
+import { type Call, Failure } from '../command.ts';
+import { readableTime } from '../present.ts';
+import { firstSignal, printResult, table, writeOut } from '../terminal.ts';
+import { type CommandContext, withStores } from '../with-stores.ts';
+
+const defaultLimit = 100;
+const maxLimit = 100_000;
+const pageSize = 100;
+/** How often it is asked for new events, in ms. */
+const pollIntervalMs = 1_000;
+/** After the id of any event of the same number. */
+const afterAnyId = '~';
+
+/** `audit list`: the newest events, the newest last; with `--follow` those that come, too, until it is interrupted. */
+export async function listAudit(call: Call): Promise<void> {
+  const limit = requireLimit(call.text('limit'));
+  const isFollowing = call.isSet('follow');
+  // First, so that it ends in order however early the signal comes.
+  const stopped = isFollowing ? firstSignal(call.terminal) : Promise.resolve();
+  await withStores(call, async (context) => {
+    const { events, last } = await newest(context, call.text('event'), limit);
+    const names = new NameCache(context);
+    if (!isFollowing) {
+      const rows = await Promise.all(events.map((event) => rowOf(event, names)));
+      const text = rows.length === 0 ? 'There are no audit events.' : table(header, rows);
+      await printResult(call, events.map(presentAuditEvent), text);
+      return;
+    }
+    if (!call.isSet('json')) await writeOut(call.terminal, lineOf(header));
+    for (const event of events) await printEvent(call, event, names);
+    await follow(call, context, { value: last, id: afterAnyId }, { names, stopped });
+  });
+}
+
+function requireLimit(text: string | undefined): number {
+  if (text === undefined) return defaultLimit;
+  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > maxLimit)
+    throw new Failure('usage', `--limit must be a whole number from 1 to ${maxLimit}`);
+  return limit;
+}
+
+/** The newest events, oldest first, and the number of the last event of any kind there was then. */
+async function newest(
+  { records }: CommandContext,
+  event: string | undefined,
+  limit: number,
+): Promise<{ readonly events: readonly AuditEvent[]; readonly last: number }> {
+  const found: AuditEvent[] = [];
+  let from: ListPosition | undefined;
+  let newestNumber: number | undefined;
+  while (found.length < limit) {
+    const size = Math.min(limit - found.length, pageSize);
+    const order = { sortBy: 'time', sortOrder: 'desc' } as const;
+    const page = await records.listAuditEvents({ ...order, filters: filtersOf(event), from, size });
+    newestNumber ??= page.last;
+    found.push(...page.items);
+    const oldest = page.items.at(-1);
+    if (!page.after || oldest === undefined) break;
+    from = { value: oldest.seq, id: oldest.id };
+  }
+  return { events: found.reverse(), last: newestNumber ?? 0 };
+}
+
+function filtersOf(event: string | undefined) {
+  return event === undefined ? [] : [{ field: 'event', operator: 'eq', value: event } as const];
+}
+
+/** Prints each event after that position, once and in order, until `stopped` resolves. */
+async function follow(
+  call: Call,
+  { records }: CommandContext,
+  start: ListPosition,
+  { names, stopped }: { readonly names: NameCache; readonly stopped: Promise<void> },
+): Promise<void> {
+  const ending = new AbortController();
+  void stopped.then(() => ending.abort());
+  const order = { sortBy: 'time', sortOrder: 'asc', filters: filtersOf(call.text('event')) } as const;
+  let from = start;
+  while (!ending.signal.aborted) {
+    const { items } = await records.listAuditEvents({ ...order, from, size: pageSize });
+    for (const event of items) {
+      await printEvent(call, event, names);
+      from = { value: event.seq, id: event.id };
+    }
+    if (items.length < pageSize)
+      await sleep(pollIntervalMs, undefined, { signal: ending.signal }).catch(() => {});
+  }
+}
+
+const header = ['TIME', 'EVENT', 'OUTCOME', 'ACTOR', 'TARGET', 'ADDRESS', 'DETAIL'];
+/** While following, the widths of what comes are unknown. */
+const followedWidths = [20, 22, 7, 16, 16, 15];
+
+async function printEvent(call: Call, event: AuditEvent, names: NameCache): Promise<void> {
+  const line = call.isSet('json')
+    ? `${JSON.stringify(presentAuditEvent(event))}\n`
+    : lineOf(await rowOf(event, names));
+  await writeOut(call.terminal, line);
+}
+
+function lineOf(row: readonly string[]): string {
+  const padded = row.map((cell, column) => escapeControls(cell).padEnd(followedWidths[column] ?? 0));
+  return `${padded.join('  ').trimEnd()}\n`;
+}
+
+async function rowOf(event: AuditEvent, names: NameCache): Promise<string[]> {
+  const { actor, target, changes, repeated } = event;
+  const detail = [
+    event.reason,
+    changes?.fields?.join(','),
+    ...differences('', changes?.scopes),
+    ...differences('set ', changes?.scope_sets),
+    repeated && `${repeated.count} times`,
+  ];
+  return [
+    readableTime(event.time),
+    event.event,
+    event.outcome,
+    actor.user === null ? actor.kind : await names.of(actor.user),
+    target === null
+      ? ''
+      : target.type === 'user'
+        ? await names.of(target.id)
+        : `${target.type} ${target.id}${target.label === undefined ? '' : ` ${JSON.stringify(target.label)}`}`,
+    event.address ?? '',
+    detail.filter((part) => part !== undefined && part !== '').join(' '),
+  ];
+}
+
+function differences(
+  kind: string,
+  change: { readonly added: readonly string[]; readonly removed: readonly string[] } | undefined,
+): string[] {
+  const { added = [], removed = [] } = change ?? {};
+  return [...added.map((name) => `+${kind}${name}`), ...removed.map((name) => `-${kind}${name}`)];
+}
+
+/** Names of users, as of the first time each was shown; a user who is gone is an id. */
+class NameCache {
+  readonly #records: CommandContext['records'];
+  readonly #names = new Map<string, string>();
+
+  constructor({ records }: CommandContext) {
+    this.#records = records;
+  }
+
+  async of(id: string): Promise<string> {
+    let name = this.#names.get(id);
+    if (name === undefined) {
+      name = (await this.#records.findUser(id))?.user.username ?? id;
+      this.#names.set(id, name);
+    }
+    return name;
+  }
+}

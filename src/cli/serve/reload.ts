@@ -1,0 +1,129 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { configuredPaths } from '../../config/configured-files.ts';
+import { formatProblem } from '../../config/report/problems.ts';
+import type { Config } from '../../config/sections/schema.ts';
+import type { Log } from '../../log/log.ts';
+import { ManagedProblems } from '../../runtime/managed-configuration.ts';
+import type { Call } from '../command.ts';
+import { linesOf, type ReadConfig, readConfig, warningLines } from '../configuration.ts';
+
+/** How often the files are checked for changes, ms; a symbolic link is followed, so replacing it counts. */
+const pollIntervalMs = 1_000;
+/** How long to wait after a change before reading it, ms: more files may be about to change. */
+const settleMs = 200;
+
+/** The first delay before a failed reload is tried again, ms; it doubles with every failure. */
+const retryDelayMs = 1_000;
+const longestRetryDelayMs = 60_000;
+
+/** What a configuration is applied to: a gateway, in one process or several. */
+export interface Reloadable {
+  /** Serves by another configuration from now on; rejects, with everything as it was, if it can't. */
+  reload(wanted: Config): Promise<void>;
+  /** Takes note of a configuration that could not be read. */
+  reloadFailed(problems: readonly string[]): void;
+}
+
+/**
+ * Reads the configuration again on SIGHUP and whenever one of its files changes: the configuration itself, the files its
+ * values come from, the logo, the TLS files for upstreams and stores, and the keys of the records. An invalid
+ * configuration is reported and the running one stays; a valid one that can't be applied yet, because of a file or a
+ * store, is tried again.
+ */
+export class ConfigurationWatch {
+  readonly #call: Call;
+  readonly #log: Log;
+  #gateway: Reloadable | null = null;
+  /** Something has changed that hasn't been read yet. */
+  #isStale = false;
+  #watched: readonly string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #underway: Promise<void> = Promise.resolve();
+  #retryInMs = retryDelayMs;
+
+  constructor(call: Call, read: ReadConfig, log: Log) {
+    this.#call = call;
+    this.#log = log;
+    this.#watch(read);
+    call.terminal.on('SIGHUP', () => this.#reload());
+  }
+
+  /** Applies changes to this gateway from now on, and at once if something has changed since the configuration was read. */
+  applyTo(gateway: Reloadable): void {
+    this.#gateway = gateway;
+    if (this.#isStale) this.#reload();
+  }
+
+  #watch(next: ReadConfig): void {
+    const before = this.#watched;
+    const files = filesOf(next, before);
+    for (const file of before) if (!files.includes(file)) unwatchFile(file, this.#onChange);
+    for (const file of files)
+      if (!before.includes(file))
+        watchFile(file, { interval: pollIntervalMs, persistent: false }, this.#onChange);
+    this.#watched = files;
+  }
+
+  readonly #onChange = (): void => this.#reloadIn(settleMs);
+
+  #reloadIn(delayMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#reload(), delayMs).unref();
+  }
+
+  #reload(): void {
+    this.#isStale = true;
+    const gateway = this.#gateway;
+    if (gateway === null) return;
+    clearTimeout(this.#timer);
+    this.#underway = this.#underway.then(() => this.#reloadNow(gateway));
+  }
+
+  async #reloadNow(gateway: Reloadable): Promise<void> {
+    const next = readConfig(this.#call);
+    this.#watch(next);
+    if (next.config === undefined) {
+      gateway.reloadFailed(next.problems.map((problem) => formatProblem(next.file, problem)));
+      if (next.hasFileProblems) this.#retryLater();
+      return;
+    }
+    try {
+      await gateway.reload(next.config);
+      logWarnings(next, this.#log);
+      this.#retryInMs = retryDelayMs;
+    } catch (error) {
+      if (error instanceof ManagedProblems) {
+        gateway.reloadFailed(linesOf(next, error.findings));
+        return;
+      }
+      gateway.reloadFailed([
+        fileFailureOf(error) ?? (error instanceof Error ? error.message : String(error)),
+      ]);
+      this.#retryLater();
+    }
+  }
+
+  #retryLater(): void {
+    this.#reloadIn(this.#retryInMs);
+    this.#retryInMs = Math.min(2 * this.#retryInMs, longestRetryDelayMs);
+  }
+}
+
+/** Logs what a configuration says that is probably a mistake, as `check` reports it. */
+export function logWarnings(read: ReadConfig, log: Log): void {
+  for (const warning of warningLines(read)) log.warn('configuration warning', { warning });
+}
+
+/** The files that a configuration is made of; while it can't be read, those that it was made of before. */
+function filesOf({ sources, config }: ReadConfig, before: readonly string[]): readonly string[] {
+  return [...new Set([...sources, ...(config === undefined ? before : configuredPaths(config))])];
+}
+
+/** Says in a sentence which certificate, key or CA file can't be read or used; undefined for any other error. */
+export function fileFailureOf(error: unknown): string | undefined {
+  const { code = '', syscall, path } = error as NodeJS.ErrnoException;
+  if (syscall === 'open' && path !== undefined) return `${path}: can't be read (${code})`;
+  if (/^ERR_(?:OSSL|SSL|CRYPTO)/.test(code))
+    return `listen.tls: an unusable certificate, key or authority (${code})`;
+  return undefined;
+}

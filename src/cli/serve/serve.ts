@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../../config/sections/schema.ts';
+import { createLineWriter, type LineWriter } from '../../log/line-writer.ts';
+import { createLog, type Log } from '../../log/log.ts';
+import { hostAndPort } from '../../proxy/upstream-failure.ts';
+import { ManagedProblems } from '../../runtime/managed-configuration.ts';
+import type { RunningGateway } from '../../serve/running-gateway.ts';
+import { collectGarbageOnceIdle } from '../../workers/idle-garbage.ts';
+import { workerCount } from '../../workers/worker-count.ts';
+import { type Call, Failure } from '../command.ts';
+import { findingsFailure, type ReadConfig, readConfig, requireServableConfig } from '../configuration.ts';
+import { activationAddress, type Place, quickstartLines, tryOutLines } from './quickstart-lines.ts';
+import { ConfigurationWatch, fileFailureOf, logWarnings, type Reloadable } from './reload.ts';
+
+/** `serve`: runs the gateway until `stopRequested` resolves, then drains it; a gateway that is still starting just ends. */
+export async function serve(call: Call, stopRequested: Promise<void>): Promise<void> {
+  const read = readConfig(call);
+  const config = requireServableConfig(read, call.creates);
+  const writer = createLineWriter(1);
+  const log = createLog({ ...config.log, writer, isTerminal: call.terminal.stdout.isTTY });
+  exitOnUncaught(call, log);
+  logWarnings(read, log);
+  const watch = new ConfigurationWatch(call, read, log);
+  const gateway = await Promise.race([start(call, read, { config, log, writer }), stopRequested]);
+  if (gateway === undefined) return;
+  watch.applyTo(gateway);
+  collectGarbageOnceIdle();
+  call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
+  await stopRequested;
+  tellOnTerminal(call, 'stopping; Ctrl-C again stops at once');
+  await gateway.stop();
+  tellOnTerminal(call, 'stopped');
+}
+
+/** For people only: the log and the exit code tell a supervisor. */
+function tellOnTerminal({ terminal }: Call, text: string): void {
+  if (terminal.stderr.isTTY) terminal.stderr.write(`postern: ${text}\n`);
+}
+
+/** After an unexpected error the state of a gateway is unknown: it must not continue. */
+function exitOnUncaught({ terminal }: Call, log: Log): void {
+  terminal.on('uncaughtException', (error, origin) => {
+    log.error('unexpected error, stopping', { err: error, origin });
+    log.flush();
+    terminal.exit(1);
+  });
+}
+
+/** A gateway in one process or several. */
+type Serving = Reloadable & Pick<RunningGateway, 'address' | 'managementAddress' | 'bootstrapToken' | 'stop'>;
+
+/** What a gateway is started with. */
+interface Start {
+  readonly config: Config;
+  readonly log: Log;
+  /** Of the log. */
+  readonly writer: LineWriter;
+}
+
+async function start(call: Call, read: ReadConfig, { config, log, writer }: Start): Promise<Serving> {
+  const options = { showsEchoPage: call.isSet('quickstart'), creates: call.creates };
+  const count = workerCount(config);
+  try {
+    // Each is loaded only where it runs: a supervisor serves nothing.
+    if (count === 1) return await (await import('../../serve/start.ts')).startGateway(config, log, options);
+    const { startWorkers } = await import('../../workers/start-workers.ts');
+    const { stdout, stderr } = call.terminal;
+    return await startWorkers(config, log, {
+      ...options,
+      count,
+      isTerminal: stdout.isTTY,
+      outputs: { log: (lines) => writer.write(lines), errors: (lines) => stderr.write(lines) },
+    });
+  } catch (error) {
+    if (error instanceof ManagedProblems) throw findingsFailure(read, error.findings);
+    throw listenFailureOf(error, config) ?? asFileFailure(error) ?? error;
+  }
+}
+
+const listenReasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the address is in use',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EACCES: 'permission denied',
+  ENOTFOUND: 'no such host',
+};
+
+function asFileFailure(error: unknown): Failure | undefined {
+  const sentence = fileFailureOf(error);
+  return sentence === undefined ? undefined : new Failure('configuration', `postern: ${sentence}`, error);
+}
+
+/** A sentence for an address that can't be listened on, with its key; undefined for any other error. */
+function listenFailureOf(error: unknown, { listen, management }: Config): Failure | undefined {
+  const { code = '', syscall, address, port } = error as NodeJS.ErrnoException & Partial<AddressInfo>;
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return undefined;
+  const reason = listenReasons[code] ?? code;
+  if (address === undefined) return new Failure('failed', `can't listen: ${reason}`, error);
+  const key = port === management.port && port !== listen.port ? 'management' : 'listen';
+  const location = hostAndPort(address, port ?? 0);
+  return new Failure('failed', `can't listen on ${location} (${key}): ${reason}`, error);
+}
+
+function announcement(call: Call, config: Config, gateway: Serving): string[] {
+  const { address, managementAddress, bootstrapToken } = gateway;
+  const { web, base_url: baseUrl } = config;
+  const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${textOf(address)}`;
+  // The configuration can't name a port that the system chooses at the start.
+  const place = placeOf(config, config.listen.port === 0 ? url : baseUrl);
+  return [
+    `postern: listening on ${url}, management on http://${textOf(managementAddress)}`,
+    ...(web === undefined ? [] : pageLines(web, baseUrl)),
+    ...(bootstrapToken === null ? [] : [`postern: bootstrap token: ${bootstrapToken}`]),
+    ...beginning(call, place, bootstrapToken),
+  ];
+}
+
+/** What to do first: for a first try, commands to paste as well. */
+function beginning(call: Call, place: Place, bootstrapToken: string | null): string[] {
+  const credentials = { bootstrapToken, password: randomBytes(12).toString('hex') };
+  if (call.isSet('quickstart')) return quickstartLines(place, credentials);
+  if (call.text('upstream') !== undefined) return tryOutLines(place, credentials);
+  const address = activationAddress(place, bootstrapToken);
+  return address === undefined ? [] : [`postern: create the first administrator at: ${address}`];
+}
+
+function placeOf({ web }: Config, url: string): Place {
+  if (web === undefined) return { url, pages: null };
+  const { path, home = `${path}/` } = web;
+  return { url, pages: { start: home, activation: `${path}/activate` } };
+}
+
+/** Where people begin, as they reach it from outside. */
+function pageLines({ path, console }: NonNullable<Config['web']>, baseUrl: string): string[] {
+  const lines = [`postern: sign-in page: ${baseUrl}${path}/`];
+  if (console !== undefined) lines.push(`postern: console: ${console.base_url ?? baseUrl}${path}/console/`);
+  return lines;
+}
+
+function textOf({ address, port }: AddressInfo): string {
+  return hostAndPort(address, port);
+}

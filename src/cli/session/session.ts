@@ -1,0 +1,121 @@
+import { intersectScopes, parseScope } from '../../credentials/scopes.ts';
+import { LiveSessionFinder, type OwnedSession, positionOf } from '../../endpoints/sessions/live-sessions.ts';
+import { entryAbout } from '../../endpoints/users/user-events.ts';
+import { commandLine } from '../../log/log.ts';
+import { isUnavailable } from '../../stores/remote/breaker.ts';
+import { originOf } from '../../stores/session-origin.ts';
+import type { SessionFilters } from '../../stores/session-query.ts';
+import type { UserRecord } from '../../stores/user-records.ts';
+import { type Call, Failure } from '../command.ts';
+import { allPages, requireUser } from '../lookups.ts';
+import { readableTime } from '../present.ts';
+import { printJsonAlone, printResult, table } from '../terminal.ts';
+import { endedSession, isGone, removeSessions } from '../user/user-changes.ts';
+import { type CommandContext, operator, withStores } from '../with-stores.ts';
+
+/** `session list`: the live sessions, or those of a user, newest first. */
+export async function listSessions(call: Call): Promise<void> {
+  await withStores(call, async (context) => {
+    const name = call.text('user');
+    const filters = name === undefined ? {} : { userId: (await requireUser(context, name)).id };
+    const sessions = (await allSessions(context, filters)).map((found) => present(found, context));
+    const header = ['ID', 'USER', 'METHOD', 'CREATED', 'LAST USED', 'EXPIRES', 'ADDRESS', 'CLIENT'];
+    const rows = sessions.map(({ id, user, method, created, last_used, expires, address, user_agent }) => [
+      ...[id, user.username, method, readableTime(created), readableTime(last_used), readableTime(expires)],
+      ...[address, user_agent.slice(0, shownUserAgent)],
+    ]);
+    await printResult(call, sessions, rows.length === 0 ? 'There are no sessions.' : table(header, rows));
+  });
+}
+
+/** How much of a `User-Agent` fits a line. */
+const shownUserAgent = 40;
+
+/** `session revoke ID | --user NAME | --all`: these sessions end, here and in every gateway on the store. */
+export async function revokeSessions(call: Call): Promise<void> {
+  const [id] = call.operands;
+  const name = call.text('user');
+  const isAll = call.isSet('all');
+  if ([id !== undefined, name !== undefined, isAll].filter(Boolean).length !== 1)
+    throw new Failure('usage', 'session revoke takes one of ID, --user NAME and --all');
+  await withStores(call, async (context) => {
+    if (id !== undefined) {
+      await revokeOne(context, id);
+      await printJsonAlone(call, [id]);
+      return;
+    }
+    const ended = await (name === undefined ? revokeAll(context) : revokeAllOf(context, name));
+    await printResult(call, ended ?? [], endedText(ended));
+  });
+}
+
+function endedText(ended: readonly string[] | undefined): string {
+  if (ended === undefined) return 'All of them have ended; how many there were is unknown.';
+  return ended.length === 1 ? '1 session has ended.' : `${ended.length} sessions have ended.`;
+}
+
+async function revokeOne({ sessions, audit }: CommandContext, id: string): Promise<void> {
+  const session = await sessions.revoke(id).catch((error: unknown) => {
+    if (!isUnavailable(error)) throw error;
+    const cure = '--user NAME ends all of a user’s without it';
+    throw new Failure('failed', `the session store is unavailable, so the session goes on; ${cure}`, error);
+  });
+  if (session === undefined) throw new Failure('failed', `no live session with id ${JSON.stringify(id)}`);
+  await audit([endedSession(id, session.userId)]);
+}
+
+/** Ends all sessions of a user by the user's epoch; gives the ids of those that were in the session store. */
+async function revokeAllOf(context: CommandContext, name: string): Promise<readonly string[] | undefined> {
+  const { records, changeAudit, audit } = context;
+  const user = await requireUser(context, name);
+  const found = await records.endSessionsOfUser(user.id, {
+    caller: operator,
+    decide() {},
+    audit: changeAudit((record: UserRecord) => [entryAbout('sessions_ended', commandLine, record)]),
+  });
+  if (found === undefined) throw isGone(user);
+  const ended = await removeSessions(context, user.id);
+  await audit((ended ?? []).map((id) => endedSession(id, user.id)));
+  return ended;
+}
+
+/** Ends everyone's sessions by the epoch of the tenant; gives the ids of those that were in the session store. */
+async function revokeAll(context: CommandContext): Promise<readonly string[] | undefined> {
+  const { records, changeAudit } = context;
+  await records.endAllSessions({
+    caller: operator,
+    decide() {},
+    audit: changeAudit<void>(() => [
+      { event: 'all_sessions_ended', outcome: 'success', actor: commandLine, subject: null },
+    ]),
+  });
+  return removeSessions(context, null);
+}
+
+function allSessions(
+  { sessions, records }: CommandContext,
+  filters: SessionFilters,
+): Promise<readonly OwnedSession[]> {
+  const finder = new LiveSessionFinder(sessions, records);
+  const order = { sortBy: 'created', sortOrder: 'desc' } as const;
+  return allPages(
+    (from, size) => finder.list({ ...order, filters, from, size }),
+    (found) => positionOf(found, 'created'),
+  );
+}
+
+/** With the fields of the HTTP API, but for `current`: no session is a command's own. */
+function present({ session, owner }: OwnedSession, { holdings }: CommandContext) {
+  const held = holdings.ofUser(owner, originOf(session)).scopes;
+  return {
+    id: session.id,
+    user: { id: session.userId, username: owner.user.username },
+    created: new Date(session.created).toISOString(),
+    last_used: new Date(session.lastUsed).toISOString(),
+    expires: new Date(session.expires).toISOString(),
+    method: session.method,
+    scopes: session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held),
+    address: session.address,
+    user_agent: session.userAgent,
+  };
+}

@@ -1,0 +1,71 @@
+import type { UserRecord } from '../../stores/user-records.ts';
+import type { Call } from '../command.ts';
+import { allKeysOf, allUsers, requireUser } from '../lookups.ts';
+import { presentUserByNames, readableTime } from '../present.ts';
+import { printResult, properties, table } from '../terminal.ts';
+import { type CommandContext, withStores } from '../with-stores.ts';
+import { isGone } from './user-changes.ts';
+
+/** `user list`: all users by name. */
+export async function listUsers(call: Call): Promise<void> {
+  await withStores(call, async (context) => {
+    const users = (await allUsers(context)).map((record) => presentUserByNames(record, context));
+    const header = ['ID', 'USERNAME', 'STATE', 'LAST LOGIN', 'SCOPE SETS', 'SCOPES'];
+    const rows = users.map((user) => [
+      user.id,
+      user.username,
+      stateOf(user),
+      user.last_login === null ? 'never' : readableTime(user.last_login),
+      [...user.scope_sets, ...user.provider_scope_sets].join(', '),
+      user.scopes.join(' '),
+    ]);
+    const none = 'There are no users yet: postern user add NAME --admin creates the first.';
+    await printResult(call, users, rows.length === 0 ? none : table(header, rows));
+  });
+}
+
+/** `user show NAME`: everything about one user but the password. */
+export async function showUser(call: Call): Promise<void> {
+  await withStores(call, async (context) => {
+    const user = await requireUser(context, call.operands[0]!);
+    const record = await context.records.findUserRecord(user.id);
+    if (record === undefined) throw isGone(user);
+    await printResult(call, presentUserByNames(record, context), properties(await describe(record, context)));
+  });
+}
+
+async function describe(record: UserRecord, context: CommandContext): Promise<[string, string][]> {
+  const user = presentUserByNames(record, context);
+  const keys = await allKeysOf(context, { createdByEq: user.id });
+  const signsIn = [
+    ...(user.has_password ? ['password'] : []),
+    ...user.identities.map(({ provider, issuer, subject }) => `${provider ?? issuer} as ${subject}`),
+  ];
+  return [
+    ['ID', user.id],
+    ['Username', user.username],
+    ['Display name', user.display_name ?? ''],
+    ['E-mail', user.email ?? ''],
+    ['State', stateOf(user)],
+    ['Signs in by', signsIn.join(', ')],
+    ['Scope sets', user.scope_sets.join(', ')],
+    ['Scopes', user.scopes.join(' ')],
+    ['From providers', [...user.provider_scope_sets, ...user.provider_scopes].join(' ')],
+    ['Holds in all', user.effective_scopes.join(' ')],
+    ['API keys', String(keys.length)],
+    ['Created', readableTime(user.created)],
+    ['Changed', readableTime(user.updated)],
+    ['Last login', user.last_login === null ? 'never' : readableTime(user.last_login)],
+  ];
+}
+
+type Presented = ReturnType<typeof presentUserByNames>;
+
+/** `enabled`, and what is unusual. */
+function stateOf({ disabled, kind, managed }: Pick<Presented, 'disabled' | 'kind' | 'managed'>): string {
+  return [
+    disabled ? 'disabled' : 'enabled',
+    ...(kind === 'service' ? ['service'] : []),
+    ...(managed ? ['managed'] : []),
+  ].join(', ');
+}

@@ -1,0 +1,66 @@
+import { escapeControls } from '../../log/escape-controls.ts';
+
+/** A location in the configuration: keys of maps and indexes of lists, from the root. */
+export type Path = readonly (string | number)[];
+
+/** A broken rule, and what to point at. */
+export interface Finding {
+  readonly path: Path;
+  readonly rule: string;
+  /** `value` (the default), the `key`, or the `parent` of something missing. */
+  readonly at?: 'key' | 'value' | 'parent';
+  /** The offset into the text, if the path alone doesn't determine it. */
+  readonly offset?: number;
+  /** For an unknown key: the known key of the same map that was probably meant. */
+  readonly meant?: string;
+  /** The map has no entries, which may be because an entry's name is misspelt. */
+  readonly isEmptiness?: true;
+}
+
+/** One problem of a configuration file. Lines and columns count from 1. */
+export interface ConfigProblem {
+  readonly line: number;
+  readonly column: number;
+  /** The key from the root, such as `routes[0].upstream`; `configuration` for the file as a whole. */
+  readonly key: string;
+  readonly rule: string;
+  /** The offending value as text, or the origin of a value from outside the file; absent for a map, list or secret. */
+  readonly value?: string;
+}
+
+/** A path in its usual notation: `routes[0].upstream`. */
+export function keyOf(path: Path): string {
+  let key = '';
+  for (const step of path) key += typeof step === 'number' ? `[${step}]` : key === '' ? step : `.${step}`;
+  return key === '' ? 'configuration' : key;
+}
+
+/**
+ * A problem on one line: `file:line:column: key: rule (value)`. Control characters are escaped, long values truncated.
+ */
+export function formatProblem(file: string, problem: ConfigProblem): string {
+  return format(file, problem, '');
+}
+
+/** A warning on one line: like a problem, after the word `warning`. */
+export function formatWarning(file: string, warning: ConfigProblem): string {
+  return format(file, warning, 'warning: ');
+}
+
+/** A note on one line: like a problem, after the word `note`. */
+export function formatNote(file: string, note: ConfigProblem): string {
+  return format(file, note, 'note: ');
+}
+
+function format(file: string, problem: ConfigProblem, kind: string): string {
+  const value = problem.value === undefined ? '' : ` (${cut(problem.value)})`;
+  return escapeControls(
+    `${file}:${problem.line}:${problem.column}: ${kind}${problem.key}: ${problem.rule}${value}`,
+  );
+}
+
+const maxValueLength = 100;
+
+function cut(value: string): string {
+  return value.length > maxValueLength ? `${value.slice(0, maxValueLength)}…` : value;
+}

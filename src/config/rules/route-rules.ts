@@ -1,0 +1,153 @@
+import { laxReadings } from '../../rules/lax-path.ts';
+import { suggestion } from '../../rules/nearest-name.ts';
+import { areaOf, ownAreas } from '../../rules/own-areas.ts';
+import { keyOf } from '../report/problems.ts';
+import { noUpstream } from '../sections/routes.ts';
+import { problemOfRoutePath } from '../values/route-path.ts';
+import type { Rule } from './rule.ts';
+
+const kinds = ['prefix', 'exact'] as const;
+
+const eachHasOnePath: Rule = ({ routes = [] }, { report, isWritten }) => {
+  for (const [index, route] of routes.entries()) {
+    if (!route) continue;
+    const written = kinds.filter((kind) => isWritten(['routes', index, kind]));
+    if (written.length > 1) report(['routes', index, 'exact'], "can't be combined with prefix", 'key');
+    if (written.length === 0) report(['routes', index], 'must have prefix or exact');
+  }
+};
+
+const pathsAreUnambiguous: Rule = ({ routes = [], paths }, { report }) => {
+  const tolerance = {
+    // A broken switch says nothing about the paths: the laxer reading avoids reporting what may be no problem.
+    semicolons: paths?.semicolons !== 'refuse',
+    encodedSlashes: paths?.encoded_slashes !== 'refuse',
+  };
+  for (const [index, route] of routes.entries())
+    for (const kind of kinds) {
+      const path = route?.[kind];
+      const problem = path === undefined ? undefined : problemOfRoutePath(path, tolerance);
+      if (problem !== undefined) report(['routes', index, kind], problem);
+    }
+};
+
+const pathsDiffer: Rule = ({ routes = [] }, { report }) => {
+  const firstOf = new Map<string, string>();
+  for (const [index, route] of routes.entries())
+    for (const kind of kinds) {
+      const path = route?.[kind];
+      if (path === undefined) continue;
+      const name = `${kind} ${path}`;
+      const first = firstOf.get(name);
+      if (first === undefined) firstOf.set(name, keyOf(['routes', index, kind]));
+      else report(['routes', index, kind], `duplicates ${first}`);
+    }
+};
+
+const upstreamsAreThere: Rule = ({ routes = [], upstreams }, { report }) => {
+  if (upstreams === undefined) return;
+  for (const [index, route] of routes.entries())
+    if (
+      route?.upstream !== undefined &&
+      route.upstream !== noUpstream &&
+      !Object.hasOwn(upstreams, route.upstream)
+    )
+      report(
+        ['routes', index, 'upstream'],
+        `must be the name of an upstream${suggestion(route.upstream, Object.keys(upstreams))}`,
+      );
+};
+
+const forwardingKeys = [
+  'max_body',
+  'body_rate',
+  'upgrades',
+  'connect_timeout',
+  'response_timeout',
+  'idle_timeout',
+] as const;
+
+// A limit that nothing keeps would suggest a protection that isn't there.
+const decidedRoutesForwardNothing: Rule = ({ routes = [], upstreams = {} }, { report, isWritten }) => {
+  if (Object.hasOwn(upstreams, noUpstream))
+    report(['upstreams', noUpstream], 'is the word for no upstream: choose another name', 'key');
+  for (const [index, route] of routes.entries())
+    if (route?.upstream === noUpstream)
+      for (const key of forwardingKeys)
+        if (isWritten(['routes', index, key]))
+          report(['routes', index, key], "can't be combined with upstream: none", 'key');
+};
+
+// Only one of the two can be meant, and a wrong guess would open the route.
+const publicStandsAlone: Rule = ({ routes = [] }, { report, isWritten }) => {
+  for (const [index, route] of routes.entries()) {
+    if (route?.public !== true) continue;
+    for (const key of ['scopes', 'accept'] as const)
+      if (isWritten(['routes', index, key]))
+        report(['routes', index, key], "can't be combined with public: true", 'key');
+  }
+};
+
+// A route that no request can reach looks like a rule and protects nothing.
+const outsideOfOwnAreas: Rule = ({ routes = [], endpoints, web }, { report }) => {
+  // A broken entry counts as the upstream's: that avoids reporting what may be no problem.
+  const areas = ownAreas((name) => endpoints?.[name] !== 'own' && endpoints?.[name] !== 'off', web?.path);
+  for (const [index, route] of routes.entries())
+    for (const kind of kinds) {
+      const area = laxReadings(route?.[kind] ?? '/')
+        .map((path) => areaOf(path, areas))
+        .find((found) => found !== undefined);
+      if (area !== undefined) report(['routes', index, kind], `is in ${area}, which Postern serves itself`);
+    }
+};
+
+// Without the sign-in page, or for keys alone, the cookie of that page could never be presented.
+const browserRoutesHaveSessions: Rule = ({ routes = [], web }, { report, isWritten }) => {
+  for (const [index, route] of routes.entries()) {
+    if (route?.browser !== true) continue;
+    if (web === undefined && !isWritten(['web'])) report(['routes', index, 'browser'], 'requires web', 'key');
+    if (route.accept?.includes('session') === false)
+      report(['routes', index, 'browser'], 'requires session in accept', 'key');
+  }
+};
+
+// Requests that an upstream may read as a closer route are refused: such a route would refuse all of its requests.
+const closerReadingsLeaveSome: Rule = ({ routes = [] }, { report }) => {
+  for (const kind of kinds) {
+    const readings = routes.map((route) => laxReadings(route?.[kind] ?? '').filter((path) => path !== ''));
+    for (const [index, own] of readings.entries()) {
+      const shortest = Math.min(...own.map((path) => path.length));
+      const closer = readings.findIndex(
+        (others, other) =>
+          other !== index && others.some((path) => path.length > shortest && own.includes(path)),
+      );
+      if (closer >= 0)
+        report(
+          ['routes', index, kind],
+          `never matches: servers may read it as ${keyOf(['routes', closer, kind])}, which is closer`,
+        );
+    }
+  }
+};
+
+// With origins configured, Postern responds to every preflight itself.
+const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, { report }) => {
+  if (!cors?.origins?.length) return;
+  for (const [index, route] of routes.entries())
+    if (route?.preflight !== undefined)
+      report(['routes', index, 'preflight'], "can't be combined with cors.origins", 'key');
+};
+
+/** Rules that routes must follow together, and with the rest of the configuration. */
+export const routeRules: readonly Rule[] = [
+  eachHasOnePath,
+  pathsAreUnambiguous,
+  pathsDiffer,
+  upstreamsAreThere,
+  decidedRoutesForwardNothing,
+  publicStandsAlone,
+  outsideOfOwnAreas,
+  browserRoutesHaveSessions,
+  closerReadingsLeaveSome,
+  preflightsHaveOneOwner,
+];

@@ -1,0 +1,29 @@
+import type { Partly } from '../report/good-parts.ts';
+import { hasKey, lookUp } from '../report/issues.ts';
+import type { Finding, Path } from '../report/problems.ts';
+import type { Config } from '../sections/schema.ts';
+
+/** A configuration with its defaults; what is broken, or was omitted and has no default, is undefined. */
+export type JudgedConfig = Partly<Config>;
+
+/** What a rule gets besides the configuration. */
+export interface RuleContext {
+  /** Reports a broken rule at a path. */
+  report(path: Path, rule: string, at?: Finding['at']): void;
+  /** Whether the file has a value at a path, valid or not. */
+  isWritten(path: Path): boolean;
+}
+
+/** Checks something that spans several keys; reports nothing that merely follows from a key already found broken. */
+export type Rule = (config: JudgedConfig, context: RuleContext) => void;
+
+/** Applies rules to a configuration; `written` is its source, for {@link RuleContext.isWritten}. */
+export function applyRules(rules: readonly Rule[], config: JudgedConfig, written: unknown): Finding[] {
+  const findings: Finding[] = [];
+  const context: RuleContext = {
+    report: (path, rule, at) => void findings.push({ path, rule, at }),
+    isWritten: (path) => hasKey(lookUp(written, path.slice(0, -1)), path.at(-1)!),
+  };
+  for (const rule of rules) rule(config, context);
+  return findings;
+}

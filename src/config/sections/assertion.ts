@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { duration } from '../values/durations-and-sizes.ts';
+import { secretBytes, text } from '../values/scalars.ts';
+
+/** `assertion`: how a service verifies that a request comes from Postern, and from whom. */
+export const assertion = z.strictObject({
+  algorithm: z
+    .enum(['EdDSA', 'ES256', 'HS256'])
+    .prefault('EdDSA')
+    .describe(
+      'How it is signed: EdDSA or ES256 by a key whose public part is published, or HS256 by a secret that both have.',
+    ),
+  secret: secretBytes(32)
+    .optional()
+    .describe(
+      'The secret of HS256, at least 32 bytes, as { file: PATH }: the bytes of the file less one trailing newline. Read again at a reload.',
+    ),
+  lifetime: duration({ min: '1s', max: '5m' })
+    .prefault('30s')
+    .describe('How long an assertion is valid; at most 5m.'),
+  audience: text().optional().describe('Its aud; if omitted, the name of the upstream.'),
+});

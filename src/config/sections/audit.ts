@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { duration } from '../values/durations-and-sizes.ts';
+import { whole } from '../values/scalars.ts';
+
+/** `audit`: how much of who did what is kept in the records. */
+export const audit = z
+  .strictObject({
+    retention: duration({ min: '1h' }).prefault('90d').describe('How long an audit event is kept.'),
+    max_events: whole({ min: 1000 })
+      .prefault(1_000_000)
+      .describe(
+        'Maximum number of audit events; beyond it the oldest are dropped, and nothing is ever refused for it.',
+      ),
+  })
+  .prefault({})
+  .describe('Audit events in the records store; the log has them too.');

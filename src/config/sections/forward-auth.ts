@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { ipOrCidrRule } from '../values/addresses.ts';
+import { text } from '../values/scalars.ts';
+import { assertion } from './assertion.ts';
+import { listener, listenerTls } from './listeners.ts';
+
+/** The proxies that ask for decisions, and how each describes a request. */
+export const decisionModes = [
+  'nginx',
+  'ingress_nginx',
+  'haproxy',
+  'traefik',
+  'caddy',
+  'envoy',
+  'envoy_grpc',
+] as const;
+
+/** One of {@link decisionModes}. */
+export type DecisionMode = (typeof decisionModes)[number];
+
+const decisionListener = listener({ host: '127.0.0.1', port: 8081 }).extend({
+  mode: z
+    .enum(decisionModes)
+    .describe(
+      `The proxy that asks, which alone says where method and target of a request are read: ${decisionModes.join(', ')}.`,
+    ),
+  // Fails closed: a peer that may ask can also claim any client address.
+  proxies: z
+    .array(text(ipOrCidrRule))
+    .min(1, 'must not be empty: no proxy could ask')
+    .prefault(['127.0.0.0/8'])
+    .describe('Addresses and CIDR blocks of the proxies that may ask; everyone else is 403.'),
+  client_headers: z
+    .enum(['refuse', 'pass'])
+    .prefault('refuse')
+    .describe(
+      'How to handle a client’s header that the gateway would have dropped and that the proxy passes on: refuse or pass.',
+    ),
+  // What stands behind the proxy has no name here that could be the audience.
+  assertion: assertion
+    .extend({ audience: text().describe('Its aud.') })
+    .optional()
+    .describe('Proof for the services behind the proxy: X-Auth-Assertion, as upstreams.*.assertion.'),
+  tls: listenerTls
+    .optional()
+    .describe('Serve HTTPS with this certificate; if omitted, plain HTTP. Renewed files need no restart.'),
+});
+
+/** `forward_auth`: the listeners that answer what another proxy asks, in place of forwarding. */
+export const forwardAuth = z
+  .array(decisionListener)
+  .prefault([])
+  .describe(
+    'Listeners on which other proxies ask whether a request may pass, judged by the same routes; none by default.',
+  );

@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { framingNames, normalisedName } from '../../rules/known-headers.ts';
+import { corsOriginRule, ipOrCidrRule, originRule } from '../values/addresses.ts';
+import { matching, type TextRule, text } from '../values/scalars.ts';
+import { scopes } from '../values/scope-names.ts';
+import { audit } from './audit.ts';
+import { apiKeys, bootstrap, passwords, sessions, tokens } from './credentials.ts';
+import { forwardAuth } from './forward-auth.ts';
+import { identityProviders } from './identity-providers.ts';
+import { limits, listen, loginThrottle, management, shutdown, workers } from './listeners.ts';
+import { scopeSets, users } from './managed.ts';
+import { routes } from './routes.ts';
+import { signingKeys } from './signing-keys.ts';
+import { stores } from './stores.ts';
+import { upstreams } from './upstreams.ts';
+import { web } from './web.ts';
+
+const servedBy = z.enum(['own', 'upstream', 'off']);
+
+const endpoints = z
+  .strictObject({
+    bootstrap: servedBy.prefault('own').describe('Who serves /api/bootstrap.'),
+    self_sessions: servedBy.prefault('own').describe('Who serves /api/self/sessions.'),
+    self_password: servedBy.prefault('own').describe('Who serves /api/self/password.'),
+    admin_sessions: servedBy.prefault('own').describe('Who serves /api/admin/sessions.'),
+    scope_sets: servedBy.prefault('own').describe('Who serves /api/admin/scope-sets.'),
+    users: servedBy.prefault('upstream').describe('Who serves /api/admin/users.'),
+    audit: servedBy.prefault('own').describe('Who serves /api/admin/audit.'),
+  })
+  .prefault({})
+  .describe('Who serves the endpoints that are not always Postern’s: own, upstream, or off (404).');
+
+const paths = z
+  .strictObject({
+    semicolons: z
+      .enum(['refuse', 'pass'])
+      .prefault('refuse')
+      .describe('How to handle ; in a path: refuse or pass.'),
+    encoded_slashes: z
+      .enum(['refuse', 'pass'])
+      .prefault('refuse')
+      .describe('How to handle %2f in a path: refuse or pass.'),
+  })
+  .prefault({})
+  .describe(
+    'Spellings that upstreams interpret differently; refuse them unless every upstream is known to agree.',
+  );
+
+/** The name of a header (RFC 9110 §5.1). */
+const headerNameRule: TextRule = (name) => {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'must be the name of a header';
+};
+
+/** The name of a header that can be withheld from upstreams. */
+const droppableNameRule: TextRule = (name) => {
+  const problem = headerNameRule(name);
+  if (problem !== undefined) return problem;
+  if (framingNames.has(normalisedName(name))) return "is set on every request and can't be dropped";
+};
+
+const headers = z
+  .strictObject({
+    odd_names: z
+      .enum(['drop', 'pass'])
+      .prefault('drop')
+      .describe(
+        'How to handle a name with characters other than letters, digits and -, which CGI, WSGI and PHP mistake for another name: drop or pass. Names that begin with Mcp-Param- always pass.',
+      ),
+    method_override: z
+      .enum(['drop', 'pass'])
+      .prefault('drop')
+      .describe(
+        'How to handle X-HTTP-Method-Override and similar headers, which bypass a route’s scopes by method: drop or pass.',
+      ),
+    drop: z
+      .array(text(droppableNameRule))
+      .prefault([])
+      .describe('Additional names that are removed from every client’s request, in any spelling.'),
+  })
+  .prefault({})
+  .describe('Client headers that upstreams could mistake for something else.');
+
+// With credentials browsers take `*` for the name of a header (Fetch Standard §3.2.3): it would expose nothing.
+const exposedNameRule: TextRule = (name) =>
+  name === '*' ? 'must be the name of a header: with credentials * exposes none' : headerNameRule(name);
+
+const cors = z
+  .strictObject({
+    origins: z
+      .array(text(corsOriginRule))
+      .prefault([])
+      .describe(
+        'Exact origins whose pages may send requests with credentials; if empty, a preflight is a request like any other.',
+      ),
+    expose: z
+      .array(text(exposedNameRule))
+      .prefault([])
+      .describe('Additional response headers that pages of these origins may read.'),
+  })
+  .prefault({})
+  .describe('Cross-origin requests.');
+
+const log = z
+  .strictObject({
+    level: z
+      .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+      .prefault('info')
+      .describe('Lowest level that is written.'),
+    format: z
+      .enum(['auto', 'json', 'text'])
+      .prefault('auto')
+      .describe('JSON lines, or text for people; auto: text on a terminal, json elsewhere.'),
+  })
+  .prefault({})
+  .describe('The log on standard output.');
+
+/** The whole configuration; every section is strict and has defaults. Rules that span keys are in rules.ts. */
+export const configSchema = z.strictObject({
+  tenant: matching(/^[A-Za-z0-9._-]{1,63}$/, 'must be 1 to 63 of A-Z, a-z, 0-9, . _ -').describe(
+    'Name of this instance: realm of its challenges, and part of its keys in Redis.',
+  ),
+  base_url: text(originRule)
+    .transform((value) => value.replace(/\/$/, ''))
+    .describe(
+      'Origin that clients see, without a path: issuer and audience of access tokens; https makes cookies Secure.',
+    ),
+  listen,
+  management,
+  trusted_proxies: z
+    .array(text(ipOrCidrRule))
+    .prefault([])
+    .describe('Addresses and CIDR blocks of proxies whose X-Forwarded headers are trusted.'),
+  stores,
+  tokens,
+  signing_keys: signingKeys,
+  sessions,
+  passwords,
+  login_throttle: loginThrottle,
+  api_keys: apiKeys,
+  cors,
+  bootstrap,
+  paths,
+  headers,
+  limits,
+  shutdown,
+  workers,
+  scopes,
+  scope_sets: scopeSets,
+  users,
+  identity_providers: identityProviders,
+  upstreams,
+  routes,
+  forward_auth: forwardAuth,
+  endpoints,
+  web,
+  audit,
+  log,
+});
+
+/**
+ * A valid configuration, with the file's names. Durations are in milliseconds, sizes in bytes; addresses of stores and
+ * upstreams are parsed; paths of files and sockets are absolute; `base_url` has no trailing slash.
+ */
+export type Config = z.output<typeof configSchema>;
+
+/** An identity provider in a valid configuration. */
+export type IdentityProviderConfig = Config['identity_providers'][string];
+
+/** An upstream in a valid configuration. */
+export type UpstreamConfig = Config['upstreams'][string];
+
+/** A listener for decisions in a valid configuration. */
+export type DecisionListenerConfig = Config['forward_auth'][number];

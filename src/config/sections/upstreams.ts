@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { hostHeaderRule } from '../values/addresses.ts';
+import { clientTlsKeys } from '../values/client-tls.ts';
+import { timeout } from '../values/durations-and-sizes.ts';
+import { mapByName, parsedBy, text, whole } from '../values/scalars.ts';
+import { parseUpstreamAddress } from '../values/upstream-address.ts';
+import { assertion } from './assertion.ts';
+
+/** What an upstream may learn about the caller. */
+const identityFields = [
+  'subject',
+  'username',
+  'display_name',
+  'email',
+  'method',
+  'scopes',
+  'scopes_csv',
+  'credential_id',
+  'tenant',
+] as const;
+
+const upstream = z.strictObject({
+  url: text()
+    .transform(parsedBy(parseUpstreamAddress))
+    .describe(
+      'http(s)://HOST:PORT, unix:PATH or builtin:echo; not an address that Postern itself listens on.',
+    ),
+  connect_timeout: timeout().prefault('2s').describe('Time to connect; beyond it 504.'),
+  response_timeout: timeout().prefault('60s').describe('Time until the head of the response; beyond it 504.'),
+  idle_timeout: timeout()
+    .prefault('5m')
+    .describe('Time between two reads of a response body; beyond it the client’s connection is reset.'),
+  max_connections: whole().prefault(256).describe('Connections open at the same time.'),
+  max_waiting: whole({ min: 0 })
+    .prefault(1024)
+    .describe('Requests that may wait for a connection; beyond it 503.'),
+  tls: z
+    .strictObject({
+      ...clientTlsKeys,
+      server_name: text().optional().describe('Name to request and verify; if omitted, the host of url.'),
+    })
+    .optional()
+    .describe('TLS towards an https:// upstream.'),
+  identity_headers: mapByName(
+    /^[A-Za-z0-9-]{1,64}$/,
+    'must be the name of a header, of letters, digits and -',
+    z.enum(identityFields),
+  )
+    .prefault({})
+    .describe(
+      'Additional headers that identify the caller, under names the service already reads: subject, username, display_name, email, method, scopes, scopes_csv, credential_id or tenant. Such a name in a client’s request never reaches any upstream.',
+    ),
+  host: text(hostHeaderRule).optional().describe('Host header to send; if omitted, as received.'),
+  assertion: assertion
+    .optional()
+    .describe('Proof for the service: X-Auth-Assertion, a signed statement of who sends each request.'),
+});
+
+/** `upstreams`: the services behind the gateway, by the name routes use. */
+export const upstreams = mapByName(
+  /^[A-Za-z0-9._-]{1,63}$/,
+  'must be a name of 1 to 63 of A-Z, a-z, 0-9, . _ -',
+  upstream,
+)
+  .prefault({})
+  .describe('The services behind the gateway, by the names that routes use.');

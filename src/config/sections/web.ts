@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { laxReadings } from '../../rules/lax-path.ts';
+import { areaOf } from '../../rules/own-areas.ts';
+import { maxReturnToLength, returnToPattern } from '../../rules/return-to.ts';
+import { originRule } from '../values/addresses.ts';
+import { filePath, type TextRule, text } from '../values/scalars.ts';
+
+const pathPattern = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+){1,4}$/;
+
+const pathRule: TextRule = (path) => {
+  if (!pathPattern.test(path))
+    return 'must be one to four segments of A-Z, a-z, 0-9, . _ ~ - such as /postern';
+  if (laxReadings(path).some((reading) => areaOf(reading, ['/api', '/.well-known']) !== undefined))
+    return "can't be in /api or /.well-known";
+};
+
+const homeRule: TextRule = (path) =>
+  path.length <= maxReturnToLength && returnToPattern.test(path)
+    ? undefined
+    : 'must be a path of base_url, such as /app/';
+
+const console = z
+  .strictObject({
+    base_url: text(originRule)
+      .transform((value) => value.replace(/\/$/, ''))
+      .optional()
+      .describe(
+        'Origin of the console alone, which no upstream shares; if omitted, the console is on base_url, where upstreams’ pages can do what its user can.',
+      ),
+    require: text()
+      .optional()
+      .describe(
+        'Identity provider whose sign-ins alone lead to the console; if omitted, every sign-in does.',
+      ),
+  })
+  .optional()
+  .describe('The console, below path; if omitted, there is none.');
+
+/** `web`: the pages for people; left out, there are none. */
+export const web = z
+  .strictObject({
+    path: text(pathRule).prefault('/postern').describe('Path of Postern’s own pages; no route can be in it.'),
+    home: text(homeRule)
+      .optional()
+      .describe('Where a sign-in without return_to leads; if omitted, Postern’s own start page.'),
+    logo: filePath()
+      .optional()
+      .describe(
+        'PNG, SVG or WebP image of at most 64 KiB that the pages show; if omitted, Postern’s own mark.',
+      ),
+    title: text().optional().describe('Name that the pages show; if omitted, the tenant.'),
+    password: z
+      .boolean()
+      .default(true)
+      .describe('Offer sign-in with a password; false leaves only the identity providers.'),
+    console,
+    service_workers: z
+      .enum(['refuse', 'allow'])
+      .prefault('refuse')
+      .describe(
+        'How to handle an upstream’s service worker whose folder contains path, which could read what is typed on the sign-in page: refuse or allow.',
+      ),
+  })
+  .optional()
+  .describe('A sign-in page and other pages for people; if omitted, there are none.');

@@ -1,0 +1,187 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { MalformedMessage } from '../message/message-head.ts';
+import {
+  type ConnectionOwner,
+  defaultKeepAliveMs,
+  type PooledConnection,
+  type UpstreamRequest,
+} from './client-request.ts';
+import type { DialHandler, Dialler, Dialling } from './dialler.ts';
+import { assertNoInterimBody, framingOf, type ResponseFraming } from './response-framing.ts';
+import type { SocketReads } from './socket-reads.ts';
+import { UpstreamError } from './upstream-error.ts';
+
+/** The most bytes of a response head or of trailers. */
+export const maxHeadBytes: number = 64 * 1024;
+/** Interim responses to one request; more are taken for a flood. */
+const maxInterim = 32;
+
+/** What a response comes from, and its upstream is made to wait by. */
+export interface ResponseSource {
+  pause(): void;
+  resume(): void;
+}
+
+/** What all connections of a pool do, whatever reads and writes their HTTP: carry a request, time it, and fail it. */
+export abstract class PoolMember implements PooledConnection, DialHandler {
+  abstract readonly readsStream: boolean;
+  /** Responses read so far. */
+  responses = 0;
+  /** When it last became free or made progress, by `performance.now()`. */
+  since: number = performance.now();
+  /** There is none before it has connected. */
+  protected socket: Socket | undefined;
+  /** How long it may stay free, in milliseconds. */
+  protected keepAliveMs: number;
+  protected request: UpstreamRequest | null = null;
+  /** How the response is framed; null until its head has been read. */
+  protected framing: ResponseFraming | null = null;
+  /** All of the request has been written. */
+  protected isSent = false;
+  /** Bytes of the response have been received. */
+  protected gotBytes = false;
+  protected isDead = false;
+  protected isPaused = false;
+  readonly #owner: ConnectionOwner;
+  readonly #dialler: Dialler;
+  #dialling: Dialling;
+  #interim = 0;
+
+  constructor(dialler: Dialler, owner: ConnectionOwner, keepAliveMs: number = defaultKeepAliveMs) {
+    this.#dialler = dialler;
+    this.#owner = owner;
+    this.keepAliveMs = keepAliveMs;
+    this.#dialling = dialler.dial(this);
+  }
+
+  /** Goes on with another connection, which is being opened. */
+  protected dialAgain(): void {
+    this.socket?.destroy();
+    this.socket = undefined;
+    this.#dialling = this.#dialler.dial(this);
+  }
+
+  onConnected(socket: Socket, reads: SocketReads | null): void {
+    this.socket = socket;
+    socket.setNoDelay(true);
+    this.listenTo(socket, reads);
+    this.since = performance.now();
+    if (this.request !== null) this.carry(this.request);
+  }
+
+  onUnreached(error: Error): void {
+    this.fail(new UpstreamError('refused', error));
+  }
+
+  /** Listens for all that happens on the socket; `reads` as for {@link DialHandler.onConnected}. */
+  protected abstract listenTo(socket: Socket, reads: SocketReads | null): void;
+
+  /** Writes the head of the request; it has connected. */
+  protected abstract carry(request: UpstreamRequest): void;
+  protected abstract get source(): ResponseSource | null;
+  abstract write(bytes: Buffer): boolean;
+  abstract endBody(): void;
+
+  send(request: UpstreamRequest): void {
+    this.request = request;
+    request.connection = this;
+    this.framing = null;
+    this.gotBytes = false;
+    this.#interim = 0;
+    this.isSent = !request.hasBody;
+    this.since = performance.now();
+    if (request.takenAt === 0) request.takenAt = this.since;
+    if (this.socket !== undefined) this.carry(request);
+  }
+
+  pause(): void {
+    this.isPaused = true;
+    this.source?.pause();
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    this.since = performance.now();
+    this.source?.resume();
+  }
+
+  destroy(): void {
+    if (this.isDead) return;
+    this.isDead = true;
+    this.request = null;
+    this.#dialling.destroy();
+    this.socket?.destroy();
+    this.#owner.onGone(this);
+  }
+
+  isStale(now: number): boolean {
+    return now - this.since > this.keepAliveMs;
+  }
+
+  checkTime(now: number): void {
+    const { request } = this;
+    if (request === null) {
+      if (this.isStale(now)) this.destroy();
+      return;
+    }
+    const waited = now - this.since;
+    if (this.socket === undefined) {
+      if (waited > request.connectTimeoutMs)
+        this.fail(new UpstreamError('connect_timeout', this.#dialling.delay));
+    } else if (this.framing === null) {
+      // The upstream's time doesn't count while the body is still being sent, unless the upstream stops reading it.
+      const isWaiting = this.isSent || this.socket.writableNeedDrain;
+      if (isWaiting && waited > request.responseTimeoutMs) this.fail(new UpstreamError('response_timeout'));
+    } else if (!this.isPaused && waited > request.idleTimeoutMs) this.fail(new UpstreamError('idle_timeout'));
+  }
+
+  /** Passes a head on to the request; false if it is an interim one. Throws `MalformedMessage`. */
+  protected receiveHead(status: number, minor: number, fields: string[]): boolean {
+    const request = this.request!;
+    if (status < 200) {
+      if (++this.#interim > maxInterim) throw new MalformedMessage('too many interim responses');
+      assertNoInterimBody(fields);
+      this.since = performance.now();
+      request.onInterim(status, fields);
+      return false;
+    }
+    const framing = framingOf(request.method, status, minor, fields);
+    this.framing = framing;
+    if (framing.keepAliveMs !== null) this.keepAliveMs = framing.keepAliveMs;
+    request.onHead(status, fields, framing.announced);
+    return true;
+  }
+
+  /** The response is complete; the connection becomes free, or closes if it can't be reused. */
+  protected complete(isReusable: boolean, trailers: string[]): void {
+    const request = this.request!;
+    this.request = null;
+    this.responses++;
+    if (!isReusable) this.destroy();
+    request.onEnd(trailers);
+    if (!isReusable || this.isDead) return;
+    this.since = performance.now();
+    // A client that read slowly may have left it paused.
+    if (this.isPaused) this.resume();
+    this.#owner.onFree(this);
+  }
+
+  /** The upstream has switched protocols: the connection leaves the pool, and its socket belongs to the request. */
+  protected handOver(fields: string[], socket: Duplex, bytes: Buffer): void {
+    const request = this.request!;
+    this.isDead = true;
+    this.request = null;
+    this.#owner.onSwitched(this, this.socket!);
+    request.onSwitch(fields, socket, bytes);
+  }
+
+  protected fail(error: UpstreamError): void {
+    if (this.isDead) return;
+    const { request } = this;
+    this.destroy();
+    // It had carried a response before, and was closed before the first byte of this one.
+    error.diedIdle = this.responses > 0 && !this.gotBytes && error.kind === 'reset';
+    request?.onError(error);
+  }
+}

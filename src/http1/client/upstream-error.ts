@@ -1,0 +1,29 @@
+import { Refusal } from '../../errors.ts';
+
+/** How a request to an upstream can fail. */
+export type UpstreamFailure =
+  | 'refused'
+  | 'connect_timeout'
+  | 'response_timeout'
+  | 'idle_timeout'
+  | 'reset'
+  | 'malformed';
+
+/** A request to an upstream failed; `cause` is for the log only. */
+export class UpstreamError extends Error {
+  readonly kind: UpstreamFailure;
+  /** The connection had carried a response before, and closed before the first byte of this one. */
+  diedIdle = false;
+
+  constructor(kind: UpstreamFailure, cause?: unknown) {
+    super(kind, { cause });
+    this.name = 'UpstreamError';
+    this.kind = kind;
+  }
+
+  /** The refusal to send, as long as no response has begun. */
+  asRefusal(): Refusal {
+    const isTimeout = this.kind.endsWith('_timeout');
+    return new Refusal(isTimeout ? 'upstream_timeout' : 'upstream_unavailable', { cause: this });
+  }
+}

@@ -1,0 +1,128 @@
+import type { Socket } from 'node:net';
+import type { Refusal } from '../../errors.ts';
+import type { FieldBlock } from '../message/head-text.ts';
+import type { RequestHeadText } from '../message/message-head.ts';
+import type { RequestFraming } from '../message/request-framing.ts';
+import type { TimeLimits } from './connection-clock.ts';
+import type { BodyReader } from './incoming-body.ts';
+import type { TargetLimits } from './target-limits.ts';
+
+/** Writes one response on a client connection. */
+export interface ResponseWriter {
+  /** The status, 0 before {@link begin}. */
+  readonly status: number;
+  readonly begun: boolean;
+  readonly ended: boolean;
+  /** Bytes of the body written so far. */
+  bodyBytes: number;
+  /** Whether the connection closes after this response; may be set until `begin`. */
+  closes: boolean;
+  /** Whether the body is shorter or longer than announced, so that the connection can't be reused. */
+  readonly cutShort: boolean;
+  /**
+   * Starts the response. `fields` are names and values in turn, without framing; `length` is that of the body in bytes,
+   * -1 if unknown; `block` follows them. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
+   *
+   * Throws `UnwritableHead`; the response has then not begun, and another can be sent instead.
+   */
+  begin(status: number, fields: readonly string[], length: number, block?: FieldBlock | null): void;
+  /** Sends the head if it is still waiting for the first bytes of the body. */
+  flush(): void;
+  /** Sends bytes of the body; false if the client doesn't keep up. */
+  write(bytes: Buffer): boolean;
+  /**
+   * Ends the response, with the last bytes of its body if there are any, and with trailers if the framing allows them.
+   * Throws `UnwritableHead` for trailers, before any of this is sent.
+   */
+  end(bytes?: Buffer, trailers?: readonly string[]): void;
+  /** Sends an interim response (RFC 9110 §15.2), but none to HTTP/1.0 or after the head. Throws `UnwritableHead`. */
+  sendInterim(status: number, fields?: readonly string[]): void;
+  /** Sends 101 (RFC 9110 §15.2.2), after which the connection is no longer HTTP. Throws `UnwritableHead`. */
+  switchProtocols(fields: readonly string[]): void;
+}
+
+/** The client connection of an exchange, as the exchange sees it. */
+export interface RequestChannel {
+  readonly socket: Socket;
+  /** Canonical address of the peer. */
+  readonly peer: string;
+  readonly encrypted: boolean;
+  /** The subject of the client's verified certificate, as RFC 4514 writes it; null if it has shown none. */
+  readonly clientCertificate: string | null;
+  /** Whether the request body has been read to its end; true if there is none. */
+  readonly bodyDone: boolean;
+  /** Starts to read the request body; what has already arrived is passed on at once. */
+  read(reader: BodyReader): void;
+  /** Stops reading the body, which makes the client wait. */
+  pause(): void;
+  /** Continues to read. */
+  resume(): void;
+  /** Detaches the reader; the rest of the body is discarded. */
+  release(reader: BodyReader): void;
+  /** Called by the exchange when the client doesn't keep up. */
+  waitForDrain(): void;
+  /** Called by the exchange when its response has been written completely. */
+  finished(exchange: ServerExchange): void;
+  /** Hands the socket over to another protocol, with the bytes read beyond the head. */
+  detach(): { socket: Socket; bytes: Buffer };
+  /** Cuts the connection and unsent data, so that the client can't take a truncated response for a complete one. */
+  reset(): void;
+}
+
+/** One request and its response, as the engine sees it. */
+export interface ServerExchange {
+  readonly response: ResponseWriter;
+  /** `ok`, or what ended it otherwise. */
+  readonly outcome: string;
+  /** Called when the client keeps up again. */
+  readonly onDrain: (() => void) | null;
+  /** Closes the connection after this response, because what follows on it can't be trusted. */
+  closeAfterResponse(): void;
+  /** The connection was lost before the exchange was over. */
+  onConnectionLost(): void;
+  /** Resets the connection, so that a truncated response can't look complete. `outcome` says why. */
+  reset(outcome: string): void;
+}
+
+/** One client connection, as its server sees it. */
+export interface ClientConnection {
+  /** Closes the connection if one of its timeouts has passed; `now` is by `performance.now()`. */
+  checkTime(now: number): void;
+  /** Says `Connection: close` in the current response, if its head has not been made yet. */
+  announceClose(): void;
+  /** Closes the connection if it is waiting for a request. */
+  closeIdle(): void;
+  /** Closes the connection after the response in progress, or at once: its client may not be admitted any more. */
+  retire(): void;
+  /** Cuts the connection because the gateway is shutting down. */
+  cut(): void;
+}
+
+/** The options shared by all connections of a listener. Durations in milliseconds. */
+export interface ConnectionOptions<Exchange extends ServerExchange> extends TimeLimits {
+  readonly headerBytes: number;
+  readonly targets: TargetLimits;
+  /** 0: no limit. */
+  readonly requestsPerConnection: number;
+  readonly encrypted: boolean;
+  /** The headers of a response after which the connection stays open. */
+  readonly keepAlive: FieldBlock;
+  /** Whether responses to new requests carry `Connection: close`. */
+  isClosing(): boolean;
+  /** Creates the exchange of a request whose head has arrived. */
+  createExchange(
+    channel: RequestChannel,
+    response: ResponseWriter,
+    head: RequestHeadText,
+    framing: RequestFraming,
+  ): Exchange;
+  /** Responds to the exchange; never throws. */
+  onRequest(exchange: Exchange): void;
+  /**
+   * Called when the bytes received aren't a request; returns the complete response, latin1, after which the connection closes.
+   * `received`: the beginning of the head, as far as it is known.
+   */
+  onUnreadable(refusal: Refusal, peer: string, received: Buffer): string;
+  /** The exchange is over, however it ended. */
+  onClosed(exchange: Exchange): void;
+}

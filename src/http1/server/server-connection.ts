@@ -1,0 +1,110 @@
+import type { Socket } from 'node:net';
+import type { RequestHeadText } from '../message/message-head.ts';
+import { Output } from '../message/output.ts';
+import type { RequestFraming } from '../message/request-framing.ts';
+import { phase } from './connection-clock.ts';
+import type { ConnectionOptions, ServerExchange } from './connection-options.ts';
+import type { IncomingBody } from './incoming-body.ts';
+import { type RequestEvents, RequestReader } from './request-reader.ts';
+import { SocketResponseWriter } from './response-writer.ts';
+import { ServedConnection } from './served-connection.ts';
+
+/** One client connection: hands out its requests one at a time, and closes when it must. */
+export class ServerConnection<Exchange extends ServerExchange>
+  extends ServedConnection<Exchange>
+  implements RequestEvents
+{
+  readonly #reader: RequestReader;
+  readonly #output: Output;
+
+  constructor(socket: Socket, options: ConnectionOptions<Exchange>) {
+    super(socket, options);
+    this.#output = new Output(socket);
+    this.#reader = new RequestReader(socket, this.clock, options, this);
+    socket.on('data', this.#onData);
+    socket.on('end', this.onEnd);
+  }
+
+  protected get body(): IncomingBody {
+    return this.#reader.body;
+  }
+
+  protected override get begunHead(): Buffer {
+    return this.#reader.begun;
+  }
+
+  // From the reader.
+
+  onRequest(head: RequestHeadText, framing: RequestFraming): void {
+    const response = new SocketResponseWriter(
+      this.#output,
+      head.minor,
+      head.method === 'HEAD',
+      this.isLast(framing),
+      this.options.keepAlive,
+    );
+    this.begin(this.options.createExchange(this, response, head, framing));
+  }
+
+  onDiscarded(): void {
+    this.next();
+  }
+
+  onTooMuchDiscarded(): void {
+    if (this.clock.phase === phase.ending) this.reset();
+    else this.end();
+  }
+
+  // From the exchange.
+
+  protected override resumeInput(): void {
+    this.#reader.readKept();
+    if (this.socket.isPaused()) this.socket.resume();
+  }
+
+  /** Hands the socket over to another protocol, with the bytes read beyond the head. */
+  detach(): { socket: Socket; bytes: Buffer } {
+    const bytes = this.#reader.detach();
+    this.#output.flush();
+    this.socket.off('data', this.#onData).off('end', this.onEnd);
+    this.letGo();
+    return { socket: this.socket, bytes };
+  }
+
+  // From the socket.
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.clock.noteBytes();
+    this.#reader.push(chunk);
+  };
+
+  // From one request to the next, and closing.
+
+  protected next(): void {
+    this.clock.enter(phase.idle);
+    this.#reader.forgetBody();
+    if (this.#reader.hasKept) process.nextTick(this.resumeLater);
+    else if (this.socket.isPaused()) this.socket.resume();
+  }
+
+  protected discardBody(): void {
+    this.#reader.discardBody();
+    this.resume();
+  }
+
+  /** If the socket were closed with unread bytes, the kernel would reset it and lose the response (RFC 9112 §9.6). */
+  protected end(): void {
+    this.#reader.discardAll();
+    this.#output.flush();
+    this.socket.end(() => this.clock.noteProgress());
+    if (this.socket.isPaused()) this.socket.resume();
+  }
+
+  protected override flush(): void {
+    this.#output.flush();
+  }
+
+  protected override clear(): void {
+    this.#reader.clear();
+  }
+}

@@ -1,0 +1,278 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { FieldBlock } from '../message/head-text.ts';
+import type { TimeLimits } from './connection-clock.ts';
+import type { ClientConnection, ConnectionOptions, ServerExchange } from './connection-options.ts';
+import type { HandshakeFailure } from './handshake-failure.ts';
+import { ServerConnection } from './server-connection.ts';
+import type { TargetLimits } from './target-limits.ts';
+import { TlsGate, tlsServerOptions } from './tls-gate.ts';
+import { admitsOthers, type ListenerTls } from './tls-settings.ts';
+
+/** Limits of a server; durations in milliseconds. */
+export interface ServerLimits extends TimeLimits {
+  /** How many connections may be open at once. */
+  readonly connections: number;
+  /** Bytes of a head; see {@link TargetLimits} for long targets, which don't count. */
+  readonly headerBytes: number;
+  /** 0: no limit. */
+  readonly requestsPerConnection: number;
+}
+
+/** The settings that may change while a server runs. */
+export interface ServerSettings {
+  readonly limits: ServerLimits;
+  readonly targets: TargetLimits;
+}
+
+/** Options of a server; its callbacks handle the requests. */
+export interface ServerOptions<Exchange extends ServerExchange>
+  extends ServerSettings,
+    Pick<ConnectionOptions<Exchange>, 'createExchange' | 'onRequest' | 'onUnreadable' | 'onClosed'> {
+  /** Null for plain HTTP. */
+  readonly tls: ListenerTls | null;
+  /** Whether to accept a connection; false destroys it before its first byte, even of TLS. */
+  readonly admits: (socket: Socket) => boolean;
+  /** A connection was closed at once, because as many as may be open are. */
+  readonly onDropped: () => void;
+  /** A TLS handshake failed; its connection is closed. */
+  readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
+}
+
+/** What accepts connections and reads their requests. */
+export interface Listener {
+  readonly server: Server;
+  /** Uses these settings for new connections; without effect on a listener for plain HTTP. */
+  renewTls(tls: ListenerTls): void;
+  /** Applies new settings, as far as the listener itself enforces them. */
+  apply(settings: ServerSettings): void;
+}
+
+/** Creates a listener, which hands over every connection that is ready to send requests. */
+export type CreateListener = <Exchange extends ServerExchange>(
+  options: ServerOptions<Exchange>,
+  shared: ConnectionOptions<Exchange>,
+  onConnection: (connection: ClientConnection, socket: Socket) => void,
+) => Listener;
+
+/**
+ * How long a connection stays open during a drain, ms, once the response that promised to keep it open is sent: the
+ * client's next request may be on its way already.
+ */
+const promisedKeepAliveMs = 1_000;
+
+/** A listening HTTP/1.1 server that can be drained; `listen` starts it. */
+export class Http1Server<Exchange extends ServerExchange> {
+  /** With their sockets, of TLS where that is used. */
+  readonly #connections = new Map<ClientConnection, Socket>();
+  /** All open sockets, including those in a TLS handshake. */
+  readonly #sockets = new Set<Socket>();
+  readonly #listener: Listener;
+  /** What all connections share; changed in place when new settings are applied. */
+  readonly #shared: ConnectionOptions<Exchange>;
+  #settings: ServerSettings;
+  #tls: ListenerTls | null;
+  #timer: NodeJS.Timeout;
+  #isClosing = false;
+  #onLastGone = () => {};
+
+  /** `createListener` reads the requests, by default with this engine. */
+  constructor(options: ServerOptions<Exchange>, createListener: CreateListener = createSocketListener) {
+    const { createExchange, onRequest, onUnreadable, onClosed, admits, onDropped, limits } = options;
+    this.#settings = options;
+    this.#tls = options.tls;
+    this.#shared = {
+      ...connectionSettings(options),
+      encrypted: options.tls !== null,
+      isClosing: () => this.#isClosing,
+      createExchange,
+      onRequest,
+      onUnreadable,
+      onClosed,
+    };
+    this.#listener = createListener(options, this.#shared, (connection, socket) =>
+      this.#accept(connection, socket),
+    );
+    const { server } = this.#listener;
+    server.maxConnections = limits.connections;
+    server.on('drop', onDropped);
+    // Before any other listener, TLS included: a connection beyond the limit costs nothing more.
+    server.prependListener('connection', (socket: Socket) => this.#admit(socket, admits));
+    this.#timer = this.#startPolling(limits);
+  }
+
+  /** Open client connections. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** Open sockets, those in a TLS handshake and those that were upgraded included. */
+  get sockets(): number {
+    return this.#sockets.size;
+  }
+
+  /** From now on accepts connections only while fewer than `count` are open, until other settings are applied. */
+  limitConnections(count: number): void {
+    this.#listener.server.maxConnections = count;
+  }
+
+  /** `isShared`: other processes of this user may listen there, too, and the kernel spreads connections over them. */
+  listen(host: string, port: number, isShared = false): Promise<AddressInfo> {
+    const { server } = this.#listener;
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ port, host, reusePort: isShared }, () => {
+        server.off('error', reject);
+        resolve(server.address() as AddressInfo);
+      });
+    });
+  }
+
+  /**
+   * Uses these settings for new connections. When other clients are admitted from now on, those that are connected have to
+   * reconnect: a connection closes as soon as its response in progress, if there is one, has been sent, and a handshake
+   * in progress, which would be completed by the settings that it began with, at once.
+   */
+  renewTls(tls: ListenerTls): void {
+    this.#listener.renewTls(tls);
+    if (admitsOthers(this.#tls, tls)) {
+      for (const socket of this.#shakingHands()) socket.destroy();
+      for (const connection of this.#connections.keys()) connection.retire();
+    }
+    this.#tls = tls;
+  }
+
+  /** Applies new settings: timeouts at once to every connection, the others to new ones. */
+  apply(settings: ServerSettings): void {
+    this.#settings = settings;
+    Object.assign(this.#shared, connectionSettings(settings));
+    this.#listener.apply(settings);
+    this.#listener.server.maxConnections = settings.limits.connections;
+    clearInterval(this.#timer);
+    this.#timer = this.#startPolling(settings.limits);
+  }
+
+  /**
+   * Adds `Connection: close` to all responses whose head has not been made yet; connections are still accepted. One whose
+   * response has promised to keep it open stays open for its next request.
+   */
+  announceClose(): void {
+    this.#isClosing = true;
+    for (const connection of this.#connections.keys()) connection.announceClose();
+  }
+
+  /**
+   * Stops accepting and closes idle connections; resolves when all requests in flight have finished. After `timeoutMs` the
+   * rest are reset.
+   */
+  async drain(timeoutMs: number): Promise<void> {
+    this.announceClose();
+    // Requests that have already reached this machine are read first.
+    await setImmediate();
+    this.#shortenKeepAlive();
+    return new Promise((resolve) => {
+      const resetTimer = setTimeout(() => this.#reset(), timeoutMs);
+      this.#listener.server.close(() => {
+        clearTimeout(resetTimer);
+        clearInterval(this.#timer);
+        // Node counts a socket as closed before its close event, upon which its request is logged.
+        if (this.#connections.size === 0) resolve();
+        else this.#onLastGone = resolve;
+      });
+      for (const connection of this.#connections.keys()) connection.closeIdle();
+    });
+  }
+
+  #shortenKeepAlive(): void {
+    const { limits, targets } = this.#settings;
+    const keepAliveTimeoutMs = Math.min(limits.keepAliveTimeoutMs, promisedKeepAliveMs);
+    this.apply({ limits: { ...limits, keepAliveTimeoutMs }, targets });
+  }
+
+  #admit(socket: Socket, admits: (socket: Socket) => boolean): void {
+    if (!admits(socket)) {
+      socket.destroy();
+      return;
+    }
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+  }
+
+  #accept(connection: ClientConnection, socket: Socket): void {
+    this.#connections.set(connection, socket);
+    socket.on('close', () => {
+      this.#connections.delete(connection);
+      if (this.#connections.size === 0) this.#onLastGone();
+    });
+  }
+
+  /** Sockets without a connection yet. A socket of TLS is another one than that of its server; they have the same peer. */
+  #shakingHands(): Socket[] {
+    const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+    const served = new Set([...this.#connections.values()].map(peerOf));
+    return [...this.#sockets].filter((socket) => !served.has(peerOf(socket)));
+  }
+
+  #startPolling(limits: ServerLimits): NodeJS.Timeout {
+    const poll = () => {
+      const now = performance.now();
+      for (const connection of this.#connections.keys()) connection.checkTime(now);
+    };
+    return setInterval(poll, checkIntervalMs(limits)).unref();
+  }
+
+  #reset(): void {
+    for (const connection of this.#connections.keys()) connection.cut();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+/** The settings, as connections need them. */
+function connectionSettings({ limits, targets }: ServerSettings) {
+  const keptSeconds = Math.floor(limits.keepAliveTimeoutMs / 1000);
+  return {
+    ...limits,
+    targets,
+    keepAlive: new FieldBlock(['Connection', 'keep-alive', 'Keep-Alive', `timeout=${keptSeconds}`]),
+  };
+}
+
+/** How often timeouts have to be checked, in milliseconds. */
+export function checkIntervalMs(limits: TimeLimits): number {
+  const { headerTimeoutMs, bodyIdleTimeoutMs, bodyJudgedAfterMs } = limits;
+  const { writeIdleTimeoutMs, keepAliveTimeoutMs } = limits;
+  const shortestMs = Math.min(
+    headerTimeoutMs,
+    bodyIdleTimeoutMs,
+    bodyJudgedAfterMs,
+    writeIdleTimeoutMs,
+    keepAliveTimeoutMs,
+  );
+  return Math.min(1_000, Math.max(10, shortestMs / 4));
+}
+
+/** This engine's listener: plain or TLS sockets, whose bytes it reads itself. */
+function createSocketListener<Exchange extends ServerExchange>(
+  { tls, limits, onHandshakeFailed }: ServerOptions<Exchange>,
+  shared: ConnectionOptions<Exchange>,
+  onConnection: (connection: ClientConnection, socket: Socket) => void,
+): Listener {
+  function accept(socket: Socket): void {
+    if (socket.destroyed) return;
+    // From now on the connection itself handles a half-close.
+    socket.allowHalfOpen = true;
+    onConnection(new ServerConnection(socket, shared), socket);
+  }
+
+  // A client that half-closes during its TLS handshake can't finish it, and must not keep its slot until the timeout.
+  const socketOptions = { allowHalfOpen: tls === null, noDelay: true, pauseOnConnect: false };
+  if (tls === null)
+    return { server: createServer(socketOptions, accept), renewTls: () => {}, apply: () => {} };
+  const server = createTlsServer({ ...socketOptions, ...tlsServerOptions(tls, limits.headerTimeoutMs) });
+  const gate = new TlsGate(server, tls, onHandshakeFailed);
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (gate.admits(socket)) accept(socket);
+  });
+  return { server, renewTls: (renewed) => gate.renew(renewed), apply: () => {} };
+}

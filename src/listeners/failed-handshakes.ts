@@ -1,0 +1,61 @@
+import {
+  type HandshakeFailure,
+  type HandshakeFailureReason,
+  handshakeFailures,
+} from '../http1/server/handshake-failure.ts';
+import type { Log } from '../log/log.ts';
+import { type Counts, type MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
+
+const logIntervalMs = 60_000;
+
+/** Failed TLS handshakes: counted by reason, and logged at once, but no more than one line a minute. */
+export class FailedHandshakes {
+  readonly #log: Pick<Log, 'info'>;
+  readonly #counts: Counts<HandshakeFailureReason>;
+  readonly #intervalMs: number;
+  #unreported: Counts<HandshakeFailureReason> | null = null;
+  #last: HandshakeFailure | null = null;
+  /** Runs for an interval after each line. */
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(log: Pick<Log, 'info'>, registry: Pick<MetricsRegistry, 'counts'>, intervalMs = logIntervalMs) {
+    this.#log = log;
+    this.#intervalMs = intervalMs;
+    this.#counts = registry.counts(
+      'reason',
+      'tls_handshake_failures_total',
+      `TLS handshakes of clients that failed, by reason: ${handshakeFailures.join(', ')}.`,
+      handshakeFailures,
+    );
+  }
+
+  count(failure: HandshakeFailure): void {
+    const { reason } = failure;
+    this.#counts[reason]++;
+    this.#unreported ??= zeroCounts(handshakeFailures);
+    this.#unreported[reason]++;
+    this.#last = failure;
+    if (this.#timer === null) this.#report();
+  }
+
+  /** Logs what has not been logged yet. */
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#report();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #report(): void {
+    this.#timer = null;
+    if (this.#unreported === null || this.#last === null) return;
+    const reasons = Object.entries(this.#unreported).filter(([, count]) => count > 0);
+    const { code, address } = this.#last;
+    this.#log.info('TLS handshakes failed', {
+      count: reasons.reduce((sum, [, count]) => sum + count, 0),
+      reasons: Object.fromEntries(reasons),
+      last: { code, ...(address !== '' && { address }) },
+    });
+    this.#unreported = null;
+    this.#timer = setTimeout(() => this.#report(), this.#intervalMs).unref();
+  }
+}

@@ -1,0 +1,115 @@
+import type { Config } from '../config/sections/schema.ts';
+import type { ListenerFiles } from '../http/certificate-files.ts';
+import type { ListenerTls } from '../http1/server/tls-settings.ts';
+import type { MetricsRegistry } from '../metrics/registry.ts';
+import { type CertificateParts, ListenerCertificate } from './listener-certificate.ts';
+
+/** The TLS settings of every listener that may have some; null for plain HTTP. */
+export interface ListenersTls {
+  readonly listen: ListenerTls | null;
+  /** In the order of `forward_auth`. */
+  readonly decisions: readonly (ListenerTls | null)[];
+}
+
+/** The certificates of another configuration, loaded; exactly one of the two functions is called. */
+export interface PreparedCertificates {
+  readonly tls: ListenersTls;
+  /** They are the ones to watch from now on. */
+  apply(): void;
+  discard(): void;
+}
+
+/** The certificates of one configuration: of the public listener, then of those of `forward_auth`. */
+type Watched = readonly (ListenerCertificate | null)[];
+
+/** The certificates of the listeners over all configurations: those of one are watched at a time. */
+export class ListenerCertificates {
+  readonly #parts: CertificateParts;
+  readonly #onRenewed: (tls: ListenersTls) => void;
+  #watched: Watched;
+
+  /** Calls `onRenewed` whenever a watched file holds another valid certificate; throws when the files can't be used. */
+  constructor(
+    config: Config,
+    { registry, ...parts }: CertificateParts & { readonly registry: MetricsRegistry },
+    onRenewed: (tls: ListenersTls) => void,
+  ) {
+    this.#parts = parts;
+    this.#onRenewed = onRenewed;
+    this.#watched = this.#load(config);
+    registry.gaugeBy(
+      'file',
+      'certificate_expiry_timestamp_seconds',
+      'When the first certificate in a file of listen.tls expires, by file: cert, client_ca; and in those of forward_auth.',
+      () => this.#watched.flatMap((certificate, index) => expiriesOf(certificate, index)),
+    );
+  }
+
+  get current(): ListenersTls {
+    return settingsOf(this.#watched);
+  }
+
+  /** Loads the certificates of another configuration; throws, with nothing changed, when the files can't be used. */
+  prepare(config: Config): PreparedCertificates {
+    const watched = this.#load(config);
+    const before = watched.map((certificate) => certificate?.current);
+    return {
+      tls: settingsOf(watched),
+      apply: () => {
+        close(this.#watched);
+        this.#watched = watched;
+        if (watched.some((certificate, index) => certificate?.current !== before[index]))
+          this.#onRenewed(this.current);
+      },
+      discard: () => close(watched),
+    };
+  }
+
+  /** Stops watching. */
+  close(): void {
+    close(this.#watched);
+  }
+
+  #load({ listen, forward_auth }: Config): Watched {
+    const loaded: (ListenerCertificate | null)[] = [];
+    const onRenewed = () => {
+      if (loaded === this.#watched) this.#onRenewed(this.current);
+    };
+    try {
+      for (const [index, { tls }] of [listen, ...forward_auth].entries())
+        loaded.push(tls === undefined ? null : this.#watch(keyOf(index), tls, onRenewed));
+    } catch (error) {
+      close(loaded);
+      throw error;
+    }
+    return loaded;
+  }
+
+  #watch(key: string, files: ListenerFiles, onRenewed: () => void): ListenerCertificate {
+    return new ListenerCertificate(key, files, this.#parts, onRenewed);
+  }
+}
+
+/** The key in the configuration of what is watched there. */
+function keyOf(index: number): string {
+  return index === 0 ? 'listen.tls' : `forward_auth[${index - 1}].tls`;
+}
+
+function expiriesOf(
+  certificate: ListenerCertificate | null,
+  index: number,
+): [file: string, seconds: number][] {
+  const expiries = certificate?.expiries() ?? [];
+  return expiries.map(([file, seconds]) => [index === 0 ? file : `${keyOf(index)}.${file}`, seconds]);
+}
+
+function settingsOf([listen = null, ...decisions]: Watched): ListenersTls {
+  return {
+    listen: listen?.current ?? null,
+    decisions: decisions.map((certificate) => certificate?.current ?? null),
+  };
+}
+
+function close(certificates: Watched): void {
+  for (const certificate of certificates) certificate?.close();
+}

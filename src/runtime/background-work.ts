@@ -1,0 +1,91 @@
+import type { Config } from '../config/sections/schema.ts';
+import type { KnownKeys } from '../credentials/known-keys.ts';
+import type { RecentUse } from '../credentials/recent-use.ts';
+import type { Log } from '../log/log.ts';
+import type { MetricsRegistry } from '../metrics/registry.ts';
+import { ClockWatch } from './clock-watch.ts';
+import { reportCommandEvents } from './command-events.ts';
+import type { DescriptorBudget } from './descriptor-budget.ts';
+import { addKeyMetrics } from './key-metrics.ts';
+import { startKeyRotation } from './key-rotation.ts';
+import type { KeySettings } from './key-times.ts';
+import { isFirstInInterval } from './once-among-replicas.ts';
+import type { RefusedConnections } from './refused-connections.ts';
+import type { OpenedStores, Stores } from './stores.ts';
+
+const connectionsIntervalMs = 1_000;
+const flushIntervalMs = 60_000;
+const pruneIntervalMs = 600_000;
+const auditPruneIntervalMs = 60_000;
+
+/** What goes on beside the requests. */
+export interface BackgroundWork {
+  stop(): void;
+  /** Writes out what has been collected; if a store can't be written, the error is logged. */
+  flush(): Promise<void>;
+}
+
+/** What the work reads of a configuration. */
+export type BackgroundSettings = KeySettings & Pick<Config, 'audit'>;
+
+/** What the work needs beside the stores. */
+export interface BackgroundParts {
+  readonly recentUse: RecentUse;
+  readonly log: Log;
+  readonly registry: MetricsRegistry;
+  readonly clocks: OpenedStores['clocks'];
+  readonly keys: KnownKeys;
+  /** The configuration that serves now. */
+  readonly settings: () => BackgroundSettings;
+  readonly descriptors: Pick<DescriptorBudget, 'fit'>;
+  readonly refused: Pick<RefusedConnections, 'check' | 'flush'>;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+}
+
+/**
+ * Starts watching connections and clocks, writing out recent use, removing dead sessions and old audit events, and
+ * reporting what commands did; no timer keeps the process alive.
+ */
+export function startBackgroundWork(
+  { records, sessions, singleUse }: Pick<Stores, 'records' | 'sessions' | 'singleUse'>,
+  { recentUse, log, registry, clocks, keys, settings, descriptors, refused, now }: BackgroundParts,
+): BackgroundWork {
+  const logStoreError = (error: unknown) => log.error('background store write failed', { err: error });
+  const flush = () => recentUse.flush().catch(logStoreError);
+  const pruneAudit = async () => {
+    if (!(await isFirstInInterval(singleUse, 'prune audit', auditPruneIntervalMs, now()))) return;
+    const { retention, max_events: maxEvents } = settings().audit;
+    await records
+      .pruneAuditEvents({ since: clocks.certainNow() - retention, maxEvents })
+      .catch(logStoreError);
+  };
+  const checkConnections = () => {
+    descriptors.fit();
+    refused.check();
+  };
+  const timers = [
+    setInterval(checkConnections, connectionsIntervalMs),
+    setInterval(flush, flushIntervalMs),
+    setInterval(() => sessions.prune().catch(logStoreError), pruneIntervalMs),
+    setInterval(pruneAudit, auditPruneIntervalMs),
+  ];
+  for (const timer of timers) timer.unref();
+  const clockWatch = new ClockWatch({ servers: clocks.servers, now, log, registry });
+  clockWatch.start();
+  const stopReporting = reportCommandEvents(records, log);
+  addKeyMetrics(registry, keys, settings);
+  const stopRotation = startKeyRotation({ keys, config: settings, log });
+  return {
+    async flush() {
+      refused.flush();
+      await flush();
+    },
+    stop() {
+      for (const timer of timers) clearInterval(timer);
+      clockWatch.stop();
+      stopReporting();
+      stopRotation();
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import type { Log } from '../log/log.ts';
+import type { Counts, MetricsRegistry } from '../metrics/registry.ts';
+import type { ClockReading, ServerClock } from '../stores/remote/server-clock.ts';
+import { clockToleranceMs } from '../stores/steady-clock.ts';
+
+/** How often clocks are compared, ms. */
+const intervalMs = 60_000;
+
+export interface ClockWatchOptions {
+  readonly servers: readonly ServerClock[];
+  /** This machine's clock, epoch ms. */
+  readonly now: () => number;
+  /** A count of milliseconds that goes on when the clock is set; default `performance.now()`. */
+  readonly elapsed?: () => number;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly registry: MetricsRegistry;
+}
+
+/**
+ * Compares this machine's clock with those of the stores, and with the time that really passes. Gateways need not be
+ * compared with each other: all are with the same stores.
+ */
+export class ClockWatch {
+  readonly #options: ClockWatchOptions;
+  readonly #elapsed: () => number;
+  readonly #steps: Counts<'ahead' | 'back'>;
+  /** By store, as last compared; null: it was unavailable. */
+  readonly #readings = new Map<string, ClockReading | null>();
+  readonly #apart = new Set<string>();
+  #offset: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: ClockWatchOptions) {
+    this.#options = options;
+    const { now, registry, elapsed = () => performance.now() } = options;
+    this.#elapsed = elapsed;
+    this.#offset = now() - elapsed();
+    this.#steps = registry.counts(
+      'direction',
+      'clock_steps_total',
+      'How often the clock of this machine was set, by direction: ahead, back.',
+      ['ahead', 'back'],
+    );
+    if (options.servers.length > 0) this.#addSkew(registry);
+  }
+
+  /** Compares at once, in the background, and each minute. */
+  start(): void {
+    void this.compare();
+    this.#timer = setInterval(() => void this.compare(), intervalMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Compares now. */
+  async compare(): Promise<void> {
+    this.#noteStep();
+    await Promise.all(this.#options.servers.map((server) => this.#compareWith(server)));
+  }
+
+  #noteStep(): void {
+    const offset = this.#options.now() - this.#elapsed();
+    const byMs = Math.round(offset - this.#offset);
+    this.#offset = offset;
+    if (Math.abs(byMs) <= clockToleranceMs) return;
+    this.#steps[byMs > 0 ? 'ahead' : 'back'] += 1;
+    // Also when the machine slept: the time did not pass for this process.
+    this.#options.log.warn('the clock was set', { by_ms: byMs });
+  }
+
+  async #compareWith({ store, compare }: ServerClock): Promise<void> {
+    const readings = await compare(this.#options.now).catch(() => []);
+    const reading = readings.reduce<ClockReading | null>((worst, one) => worseOf(worst, one), null);
+    this.#readings.set(store, reading);
+    if (reading === null) return;
+    const { aheadMs, uncertaintyMs } = reading;
+    const { log } = this.#options;
+    if (!this.#apart.has(store) && Math.abs(aheadMs) - uncertaintyMs > clockToleranceMs) {
+      this.#apart.add(store);
+      const [ahead_ms, uncertainty_ms] = [Math.round(aheadMs), Math.ceil(uncertaintyMs)];
+      log.warn('clock differs from that of a store', { store, ahead_ms, uncertainty_ms });
+    } else if (this.#apart.has(store) && Math.abs(aheadMs) + uncertaintyMs <= clockToleranceMs) {
+      this.#apart.delete(store);
+      log.info('clock agrees with that of the store again', { store });
+    }
+  }
+
+  #addSkew(registry: MetricsRegistry): void {
+    const collect = (value: (reading: ClockReading) => number) => () =>
+      [...this.#readings].flatMap(([store, reading]) =>
+        reading === null ? [] : [{ labels: { store }, value: value(reading) / 1000 }],
+      );
+    registry.add({
+      name: 'clock_skew_seconds',
+      help: 'How far the clock of this machine is ahead of a store’s, by store; absent while that is unavailable.',
+      type: 'gauge',
+      combination: 'average',
+      collect: collect(({ aheadMs }) => aheadMs),
+    });
+    registry.add({
+      name: 'clock_skew_uncertainty_seconds',
+      help: 'By how much that may be wrong: half the round trip.',
+      type: 'gauge',
+      combination: 'max',
+      collect: collect(({ uncertaintyMs }) => uncertaintyMs),
+    });
+  }
+}
+
+function worseOf(one: ClockReading | null, other: ClockReading): ClockReading {
+  return one !== null && Math.abs(one.aheadMs) >= Math.abs(other.aheadMs) ? one : other;
+}

@@ -1,0 +1,65 @@
+import { statSync } from 'node:fs';
+import type { Config } from '../config/sections/schema.ts';
+import { problemOfDatabaseFile } from '../stores/sqlite/inspect.ts';
+import { StoreOpenError } from '../stores/store-open-error.ts';
+
+/**
+ * Whether files of stores that are missing are made: by commands for a gateway that must have been started before,
+ * `never`; at a start, only if nothing suggests an earlier one, in whose place the records would be empty; `always`
+ * where it was asked for.
+ */
+export type Creation = 'never' | 'first-start' | 'always';
+
+/** A store that can't be opened, as far as that can be seen without opening it. */
+export interface StoreFileProblem {
+  readonly store: 'records' | 'sessions';
+  readonly reason: string;
+}
+
+/** What prevents a start from opening the files of the stores; only for a process that has not opened them. */
+export function problemsOfStoreFiles(config: Config, creates: Creation): readonly StoreFileProblem[] {
+  const { records, sessions } = config.stores;
+  if (records.kind === 'sqlite' && sessions.kind === 'sqlite' && records.path === sessions.path)
+    return [{ store: 'sessions', reason: 'must be another file than stores.records' }];
+  return (['records', 'sessions'] as const).flatMap((store) => {
+    const address = config.stores[store];
+    if (address.kind !== 'sqlite') return [];
+    const problem = problemOfMissing(store, config, creates) ?? problemOfDatabaseFile(address.path, store);
+    return problem === undefined ? [] : [{ store, reason: `${address.path} ${problem}` }];
+  });
+}
+
+/** Throws {@link StoreOpenError} when the file of that store is missing and isn't to be made. */
+export function assertMayCreate(store: StoreFileProblem['store'], config: Config, creates: Creation): void {
+  const address = config.stores[store];
+  const problem = problemOfMissing(store, config, creates);
+  if (address.kind === 'sqlite' && problem !== undefined) throw new StoreOpenError(address.path, problem);
+}
+
+function problemOfMissing(
+  store: StoreFileProblem['store'],
+  { stores }: Config,
+  creates: Creation,
+): string | undefined {
+  const address = stores[store];
+  const { sessions } = stores;
+  // Looked at first: another process that starts makes the records before the sessions.
+  const isLater = sessions.kind === 'sqlite' && hasContents(sessions.path);
+  if (creates === 'always' || address.kind !== 'sqlite' || hasContents(address.path)) return undefined;
+  if (creates === 'never')
+    return 'does not exist or is empty; "serve" and "user add" make it at a first start, other commands with --create';
+  // Anyone with the activation token would become the administrator of empty records. Sessions may be empty.
+  return store === 'records' && isLater
+    ? `does not exist or is empty, but ${sessions.path} is not: put the records back, restore a backup, or begin with empty ones by --create`
+    : undefined;
+}
+
+/** SQLite would make a new store in an empty file, too. A path that can't be looked at is for the opening to judge. */
+function hasContents(path: string): boolean {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found !== undefined && found.size > 0;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,283 @@
+import type { LookupFunction } from 'node:net';
+import type { ReadFile } from '../config/configured-files.ts';
+import type { Config } from '../config/sections/schema.ts';
+import { loadEncryptionKeys } from '../config/values/encryption-keys.ts';
+import type { RedisAddress } from '../config/values/redis-address.ts';
+import type { RecordsAddress } from '../config/values/store-addresses.ts';
+import type { PoolLoad } from '../metrics/registry.ts';
+import type { Attempts } from '../stores/attempts.ts';
+import type { PostgresAccess } from '../stores/postgres/client-config.ts';
+import { createRecordSeals, SealError } from '../stores/record-seals.ts';
+import type { Records } from '../stores/records.ts';
+import type { ServerClock } from '../stores/remote/server-clock.ts';
+import type { Sessions } from '../stores/sessions.ts';
+import type { SingleUse } from '../stores/single-use.ts';
+import type { CopyEnd } from '../stores/sql/copy-end.ts';
+import { openSqliteCopySource, openSqliteCopyTarget } from '../stores/sqlite/copy-end.ts';
+import type { FileEvents, LogState } from '../stores/sqlite/file-events.ts';
+import { createSqliteRecords, type SqliteRecords } from '../stores/sqlite/records.ts';
+import { createSqliteSessions } from '../stores/sqlite/sessions.ts';
+import { StoreOpenError } from '../stores/store-open-error.ts';
+import { assertMayCreate, type Creation } from './store-files.ts';
+
+/** The stores of a configuration, open. */
+export interface Stores {
+  readonly records: Records;
+  readonly sessions: Sessions;
+  /** Counters of failed attempts; where the sessions are. */
+  readonly attempts: Attempts;
+  readonly singleUse: SingleUse;
+  /** Of the connections to the server that has the records; absent where a file does. */
+  recordsPool?(): PoolLoad;
+  /** The write-ahead logs of those that are files. */
+  readonly logs: readonly StoreLog[];
+  close(): Promise<void>;
+}
+
+/** The stores as they were opened, and their clocks. */
+export interface OpenedStores extends Stores {
+  readonly clocks: StoreClocks;
+}
+
+/** Clocks other than this machine's. */
+export interface StoreClocks {
+  /** Of the stores that are on servers. */
+  readonly servers: readonly ServerClock[];
+  /** The time that has certainly come, epoch ms: this machine's clock may be ahead. */
+  certainNow(): number;
+}
+
+/** The write-ahead log of a store in a file. */
+export interface StoreLog {
+  readonly store: StoreName;
+  state(): LogState;
+}
+
+/** Where there are records, or shall be. */
+export interface RecordsLocation extends Pick<PostgresAccess, 'password' | 'tls'> {
+  readonly address: RecordsAddress;
+  /** What gives the address, for messages: the key of the configuration, or an option. */
+  readonly key: string;
+}
+
+export type StoreName = 'records' | 'sessions';
+
+/** Notifications about the stores. */
+export interface StoreEvents {
+  /** `since`, as by `performance.now()`: the last sign of life of a separate server, where known. */
+  onUnavailable(store: StoreName, reason: string, since?: number): void;
+  onAvailable(store: StoreName): void;
+  /** A file of it was accessible to others, with that mode; it no longer is. */
+  onNarrowed(file: string, mode: string): void;
+  /** A file was made for it. */
+  onCreated(store: StoreName, file: string): void;
+  /** A snapshot that someone holds makes the log of its file grow; again whenever it has doubled. */
+  onLogHeld(store: StoreName, log: LogState): void;
+  onLogEmptied(store: StoreName): void;
+  /**
+   * Private keys and secrets of the records were encrypted that had not been, or by another key. `isRemaining`: what they were
+   * before is still somewhere in the file, because another process reads it; the next start tries again.
+   */
+  onSecretsEncrypted(isRemaining: boolean): void;
+  /** Usable, but without notifications of changes, for that reason: caches are revalidated at short intervals. */
+  onNotificationsLost(store: StoreName, reason: string): void;
+}
+
+/** Stores of one address. */
+interface WithClock {
+  readonly serverClock?: ServerClock;
+}
+type RecordsStore = Pick<Stores, 'records' | 'recordsPool' | 'logs'> & WithClock;
+type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse' | 'logs'> &
+  Pick<StoreClocks, 'certainNow'> &
+  WithClock;
+
+/** How stores are opened. */
+export interface OpenStoresOptions {
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+  readonly events: StoreEvents;
+  /** How long it may take to reach the records store, ms. */
+  readonly recordsTimeoutMs: number;
+  /** Whether missing files are made. */
+  readonly creates: Creation;
+  /** Time for which a cached result counts while its store is unavailable, ms; a reload may change it. */
+  readonly staleIfErrorMs: () => number;
+  /** Reads the files for TLS; default: from the disk. */
+  readonly readFile?: ReadFile;
+  /** Finds servers by name; default: getaddrinfo(3). */
+  readonly lookup?: LookupFunction;
+}
+
+/** How long a start waits for Redis before it continues without it, ms. */
+const sessionsTimeoutMs = 2_000;
+
+/**
+ * Opens the configured stores, migrating them and creating them where `creates` allows that; the only place that knows the
+ * kinds of stores, and it loads only the drivers that are needed. An unavailable Redis is not a failure: it is retried for
+ * as long as the stores are open. The records store must be reachable in time.
+ *
+ * Rejects with a `StoreOpenError` naming the file or address and the reason.
+ */
+export async function openStores(config: Config, options: OpenStoresOptions): Promise<OpenedStores> {
+  assertMayCreate('records', config, options.creates);
+  const location = await openRecords(config, options);
+  const { records } = location;
+  try {
+    assertMayCreate('sessions', config, options.creates);
+    const { certainNow, ...opened } = await openSessionStores(config, options);
+    const servers = [location, opened].flatMap(({ serverClock }) => serverClock ?? []);
+    return {
+      ...location,
+      ...opened,
+      logs: [...location.logs, ...opened.logs],
+      clocks: { servers, certainNow },
+      async close() {
+        await Promise.all([records.close(), opened.sessions.close()]);
+      },
+    };
+  } catch (error) {
+    await records.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens records to copy them, without a change to them; rejects as {@link openStores} does, also when there are none.
+ */
+export async function openCopySource({ address, key, ...access }: RecordsLocation): Promise<CopyEnd> {
+  if (address.kind === 'sqlite') return openSqliteCopySource(address.path);
+  const { openPostgresCopySource } = await import('../stores/postgres/copy-end.ts');
+  return openPostgresCopySource({ address, ...access }, key);
+}
+
+/** Opens the place that records are copied to, made and migrated as needed; rejects as {@link openStores} does. */
+export async function openCopyTarget(
+  { address, key, ...access }: RecordsLocation,
+  onNarrowed: StoreEvents['onNarrowed'],
+): Promise<CopyEnd> {
+  if (address.kind === 'sqlite') return openSqliteCopyTarget(address.path, onNarrowed);
+  const { openPostgresCopyTarget } = await import('../stores/postgres/copy-end.ts');
+  return openPostgresCopyTarget({ address, ...access }, key);
+}
+
+async function openRecords(
+  config: Config,
+  { now, events, recordsTimeoutMs, creates, staleIfErrorMs, readFile, lookup }: OpenStoresOptions,
+): Promise<RecordsStore> {
+  const { stores, tenant } = config;
+  const address = stores.records;
+  const seals = createRecordSeals(tenant, loadEncryptionKeys(stores.records_encryption, readFile));
+  if (address.kind === 'sqlite') {
+    const records = createSqliteRecords(address.path, {
+      now,
+      pollsOncePerTurn: true,
+      staleIfErrorMs,
+      seals,
+      ...fileOptions('records', events, creates),
+    });
+    const sealed = await sealAll(records, address.path);
+    if (sealed.isRewritten || sealed.isRemaining) events.onSecretsEncrypted(sealed.isRemaining);
+    return { records, logs: [{ store: 'records', state: records.logState }] };
+  }
+  const { openSharedRecords } = await import('../stores/postgres/open.ts');
+  const { records, serverClock, poolLoad, isRewritten } = await openSharedRecords({
+    access: { address, password: stores.records_password, tls: stores.records_tls, readFile, lookup },
+    tenant,
+    seals,
+    now,
+    timeoutMs: stores.records_statement_timeout,
+    maxConnections: stores.records_connections,
+    staleIfErrorMs,
+    openTimeoutMs: recordsTimeoutMs,
+    events: {
+      onUnavailable: (reason, since) => events.onUnavailable('records', reason, since),
+      onAvailable: () => events.onAvailable('records'),
+    },
+  });
+  if (isRewritten) events.onSecretsEncrypted(false);
+  return { records, serverClock, recordsPool: poolLoad, logs: [] };
+}
+
+async function sealAll(records: SqliteRecords, file: string): ReturnType<SqliteRecords['sealAll']> {
+  try {
+    return await records.sealAll();
+  } catch (error) {
+    await records.close();
+    throw error instanceof SealError ? new StoreOpenError(file, error.message, error) : error;
+  }
+}
+
+async function openSessionStores(config: Config, options: OpenStoresOptions): Promise<SessionStores> {
+  const { now, events, creates, staleIfErrorMs } = options;
+  const address = config.stores.sessions;
+  if (address.kind === 'sqlite') {
+    const sessions = createSqliteSessions(address.path, {
+      now,
+      pollsOncePerTurn: true,
+      staleIfErrorMs,
+      ...fileOptions('sessions', events, creates),
+    });
+    const logs: readonly StoreLog[] = [{ store: 'sessions', state: sessions.logState }];
+    return { sessions, attempts: sessions, singleUse: sessions, certainNow: sessions.certainNow, logs };
+  }
+  return { ...(await openInRedis(address, config, options)), logs: [] };
+}
+
+/** What becomes of a missing file, and whom the store tells of what happens to it. */
+function fileOptions(store: StoreName, events: StoreEvents, creates: Creation) {
+  const fileEvents: FileEvents = {
+    onUnavailable: (reason) => events.onUnavailable(store, reason),
+    onAvailable: () => events.onAvailable(store),
+    onLogHeld: (log) => events.onLogHeld(store, log),
+    onLogEmptied: () => events.onLogEmptied(store),
+  };
+  return {
+    mayCreate: creates !== 'never',
+    onNarrowed: events.onNarrowed,
+    onCreated: (file: string) => events.onCreated(store, file),
+    events: fileEvents,
+  };
+}
+
+async function openInRedis(
+  address: RedisAddress,
+  config: Config,
+  { now, events, staleIfErrorMs, readFile, lookup }: OpenStoresOptions,
+): Promise<Omit<SessionStores, 'logs'>> {
+  const { stores } = config;
+  const { openRedisStores } = await import('../stores/redis/open.ts');
+  const { promise: connected, resolve: onConnected } = Promise.withResolvers<void>();
+  const opened = openRedisStores({
+    access: {
+      address,
+      username: stores.sessions_username,
+      password: stores.sessions_password,
+      sentinelPassword: stores.sessions_sentinel_password,
+      tls: stores.sessions_tls,
+      readFile,
+      lookup,
+    },
+    tenant: config.tenant,
+    commandTimeoutMs: stores.sessions_command_timeout,
+    livenessAgeMs: stores.sessions_liveness_age,
+    staleIfErrorMs,
+    // The store goes by its own clock, but for a test that has the gateway's in its hand.
+    testClock: now === Date.now ? undefined : now,
+    events: {
+      onUnavailable: (reason) => events.onUnavailable('sessions', reason),
+      onAvailable() {
+        onConnected();
+        events.onAvailable('sessions');
+      },
+      onNotificationsLost: (reason) => events.onNotificationsLost('sessions', reason),
+    },
+  });
+  const giveUpTimer = setTimeout(onConnected, sessionsTimeoutMs);
+  await connected;
+  clearTimeout(giveUpTimer);
+  const { serverClock, storeNow, ...parts } = opened;
+  const certainNow = () => Math.min(now(), storeNow());
+  // A clock in the hand of a test is the store's, too.
+  return now === Date.now ? { ...parts, certainNow, serverClock } : { ...parts, certainNow };
+}

@@ -1,0 +1,91 @@
+import type { Config } from '../config/sections/schema.ts';
+import { CurrentGateway } from '../gateway/current-gateway.ts';
+import { createReadiness, type ReadReadiness } from '../http/readiness.ts';
+import type { Log } from '../log/log.ts';
+import type { Resolve } from '../names/system-resolver.ts';
+import { createOpenStreams, type OpenStreams } from '../proxy/open-streams.ts';
+import { DescriptorBudget } from '../runtime/descriptor-budget.ts';
+import { countOpenDescriptors, readDescriptorLimit } from '../runtime/descriptor-limit.ts';
+import { createGatewayMetrics, type GatewayMetrics } from '../runtime/metrics.ts';
+import { createGatewayNames, type GatewayNames } from '../runtime/names.ts';
+import { RefusedConnections } from '../runtime/refused-connections.ts';
+import { StoreHealth } from '../runtime/store-health.ts';
+import { addStoreHealth } from '../runtime/store-metrics.ts';
+import { newVia } from '../runtime/via.ts';
+import { loadTracing } from '../tracing/load.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+
+/** What a process that serves has from its beginning, before a store is open. */
+export interface ProcessParts {
+  readonly current: CurrentGateway;
+  readonly streams: OpenStreams;
+  readonly metrics: GatewayMetrics;
+  readonly tracing: Tracing | null;
+  readonly health: StoreHealth;
+  readonly readiness: ReadReadiness;
+  /** From now on {@link readiness} says `draining`. */
+  readonly startDraining: () => void;
+  readonly names: GatewayNames;
+  readonly descriptors: DescriptorBudget;
+  readonly refused: RefusedConnections;
+  readonly log: Log;
+  /** The name of this gateway in `Postern-Via`. */
+  readonly via: string;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+}
+
+/** Options that a process gets from its caller. */
+export interface ProcessOptions {
+  readonly now: () => number;
+  readonly resolve?: Resolve | undefined;
+  /** The name of the gateway in `Postern-Via`. Default: a name for this process alone. */
+  readonly via?: string;
+}
+
+/** Creates them; `resolve` finds the addresses of host names, by default as this system is configured. */
+export async function createProcessParts(
+  config: Config,
+  log: Log,
+  { now, resolve, via = newVia() }: ProcessOptions,
+): Promise<ProcessParts> {
+  const current = new CurrentGateway(config);
+  const streams = createOpenStreams(current.heldNow);
+  const metrics = createGatewayMetrics({ openStreams: () => streams.size, gateway: () => current.watched() });
+  const tracing = await startTracing(config, log);
+  const health = new StoreHealth(log);
+  addStoreHealth(metrics.registry, health);
+  let isDraining = false;
+  return {
+    current,
+    streams,
+    metrics,
+    tracing,
+    health,
+    readiness: createReadiness(
+      health.dependencies(() => current.staleIfErrorMs()),
+      () => isDraining,
+    ),
+    startDraining() {
+      isDraining = true;
+    },
+    names: createGatewayNames(log, metrics.registry, resolve),
+    descriptors: new DescriptorBudget(config, readDescriptorLimit(), countOpenDescriptors()),
+    refused: new RefusedConnections(metrics.registry, log),
+    log,
+    via,
+    now,
+  };
+}
+
+function startTracing({ tenant }: Config, log: Log): Promise<Tracing | null> {
+  return loadTracing(
+    process.env,
+    { 'service.name': 'postern', 'postern.tenant': tenant },
+    {
+      onProblem: (problem) => log.warn('invalid tracing setting', { problem }),
+      onUnavailable: (reason) => log.warn('trace export failed', { reason }),
+      onAvailable: () => log.info('trace export resumed'),
+    },
+  );
+}

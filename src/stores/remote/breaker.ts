@@ -1,0 +1,62 @@
+import { Refusal } from '../../errors.ts';
+import { timedOutReason, within } from './timeout.ts';
+
+/** A circuit breaker: keeps calls from a store that is known to be unavailable, except for one at intervals. */
+export interface Breaker {
+  /** Whether it is cooling down, or a call is just probing whether the store is available again. */
+  isOpen(): boolean;
+  /** Whether the store was just found to be unavailable, so that calling it would only cost time. */
+  isCoolingDown(): boolean;
+  /** Runs the call, within the timeout. Rejects `store_unavailable` when the store does. */
+  run<T>(call: () => Promise<T>): Promise<T>;
+}
+
+export interface BreakerOptions {
+  readonly timeoutMs: number;
+  /** A clock as `performance.now()`. */
+  readonly elapsed: () => number;
+}
+
+/** How long no call is made after a failure, ms. */
+const coolDownMs = 250;
+
+/** Creates a closed breaker. */
+export function createBreaker({ timeoutMs, elapsed }: BreakerOptions): Breaker {
+  let failedAt: number | null = null;
+  /** When the last call that succeeded was made. */
+  let availableAt = Number.NEGATIVE_INFINITY;
+  let inFlight = 0;
+
+  const isCoolingDown = () => failedAt !== null && elapsed() - failedAt < coolDownMs;
+
+  return {
+    isOpen: () => isCoolingDown() || (failedAt !== null && inFlight > 0),
+    isCoolingDown,
+    async run(call) {
+      const calledAt = elapsed();
+      inFlight += 1;
+      try {
+        const result = await within(timeoutMs, call(), timedOut);
+        availableAt = Math.max(availableAt, calledAt);
+        failedAt = null;
+        return result;
+      } catch (error) {
+        // A call made before the store was available again may fail only now.
+        if (isUnavailable(error) && calledAt >= availableAt) failedAt = elapsed();
+        throw error;
+      } finally {
+        inFlight -= 1;
+      }
+    },
+  };
+}
+
+/** Whether the error says that the store is unavailable. */
+export function isUnavailable(error: unknown): error is Refusal {
+  return error instanceof Refusal && error.code === 'store_unavailable';
+}
+
+/** The refusal of a call that the store didn't respond to in time. */
+export function timedOut(): Refusal {
+  return new Refusal('store_unavailable', { cause: new Error(timedOutReason) });
+}
