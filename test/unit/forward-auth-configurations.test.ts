@@ -1,13 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import t from 'tap';
 import { parseAllDocuments, stringify } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { decisionModes } from '../../src/config/sections/forward-auth.ts';
 import { printedProxies, printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
+import { fillTemplate } from '../../src/forward-auth/printed/template.ts';
 import { laterNames } from '../../src/rules/known-headers.ts';
 import { testConfig } from '../support/gateway/gateway.ts';
 
+const examples = join(import.meta.dirname, '../../examples/forward-auth');
 const page = join(import.meta.dirname, '../../docs/forward-auth.md');
 
 /** A listener for each mode, and one upstream with names of its own. */
@@ -22,19 +24,43 @@ function config() {
   return loadConfig(file, {}).config!;
 }
 
-t.test('docs/forward-auth.md has what is printed for each proxy; UPDATE=1 rewrites it', async (t) => {
+t.test(
+  'examples/forward-auth has the configuration of each proxy as printed; UPDATE=1 rewrites it',
+  async (t) => {
+    const expected = new Map<string, string>();
+    for (const proxy of printedProxies)
+      for (const [name, content] of Object.entries(printProxyConfiguration(config(), proxy, {})))
+        expected.set(join(proxy, name), content);
+    if (process.env.UPDATE)
+      for (const [path, content] of expected) {
+        mkdirSync(dirname(join(examples, path)), { recursive: true });
+        writeFileSync(join(examples, path), content);
+      }
+    for (const [path, content] of expected)
+      t.equal(readFileSync(join(examples, path), 'utf8'), content, path);
+    const present = readdirSync(examples, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(examples, join(entry.parentPath, entry.name)));
+    t.strictSame(present.sort(), [...expected.keys()].sort());
+  },
+);
+
+t.test('docs/forward-auth.md links every printed file, and shows one; UPDATE=1 rewrites it', async (t) => {
   const text = readFileSync(page, 'utf8');
-  let expected = text;
   for (const proxy of printedProxies)
-    for (const [name, content] of Object.entries(printProxyConfiguration(config(), proxy, {}))) {
-      const block = new RegExp(
-        `(<!-- ${proxy}: ${name.replace('.', '\\.')} -->\n\`\`\`\\w*\n)[\\s\\S]*?(\n\`\`\`\n)`,
-      );
-      t.match(text, block, `${proxy}: ${name} has its place`);
-      expected = expected.replace(block, (_, before, after) => `${before}${content.trimEnd()}${after}`);
-    }
+    for (const name of Object.keys(printProxyConfiguration(config(), proxy, {})))
+      t.match(text, `](../examples/forward-auth/${proxy}/${name})`);
+  const block = /(<!-- ingress-nginx: ingress\.yaml -->\n```yaml\n)[\s\S]*?(\n```\n)/;
+  t.match(text, block);
+  const content = printProxyConfiguration(config(), 'ingress-nginx', {})['ingress.yaml']!;
+  const expected = text.replace(block, (_, before, after) => `${before}${content.trimEnd()}${after}`);
   if (process.env.UPDATE) writeFileSync(page, expected);
   t.equal(readFileSync(page, 'utf8'), expected);
+});
+
+t.test('a template fails for a hole without a value', async (t) => {
+  t.throws(() => fillTemplate('server {{decisions}};', {}), { message: 'no value for {{decisions}}' });
+  t.throws(() => fillTemplate('{{#tls}}\nssl\n{{/tls}}', {}), { message: 'no value for {{tls}}' });
 });
 
 t.test('what is YAML can be read', async (t) => {

@@ -1,41 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { basename, join } from 'node:path';
 import type { DecisionMode } from '../../config/sections/forward-auth.ts';
 import type { Config } from '../../config/sections/schema.ts';
-import { caddyConfiguration } from './caddy.ts';
-import { envoyConfiguration } from './envoy.ts';
-import { haproxyConfiguration } from './haproxy.ts';
-import { gatewayApiConfiguration, ingressNginxConfiguration } from './kubernetes.ts';
-import { nginxConfiguration } from './nginx.ts';
-import { type PlanOptions, type ProxyPlan, planProxy } from './plan.ts';
-import { traefikConfiguration } from './traefik.ts';
+import { isAnyAddress, type PlanOptions, type ProxyPlan, planProxy, type ServerAddress } from './plan.ts';
+import { fillTemplate, type Holes } from './template.ts';
 
-/** The content of each file of a proxy's configuration, by its name. */
+/** Contents of the files of a proxy's configuration, by file name. */
 export type ProxyFiles = Readonly<Record<string, string>>;
 
-/** What can be printed: the mode of the listener that is asked, and the files. */
-const printers: Readonly<Record<string, { mode: DecisionMode; print: (plan: ProxyPlan) => ProxyFiles }>> = {
-  nginx: { mode: 'nginx', print: (plan) => ({ 'postern.conf': nginxConfiguration(plan) }) },
+/** A configuration that can be printed. */
+interface Printer {
+  /** Mode of the listener that the proxy asks. */
+  readonly mode: DecisionMode;
+  /** Paths in `forward-auth/templates/`. */
+  readonly templates: readonly string[];
+  /** Holes of the templates besides the members of the plan. Throws a RangeError for what the proxy can't do. */
+  readonly holes: (plan: ProxyPlan) => Holes;
+}
+
+const printers: Readonly<Record<string, Printer>> = {
+  nginx: {
+    mode: 'nginx',
+    templates: ['nginx/postern.conf'],
+    holes: (plan) => {
+      requireNames('nginx', plan);
+      const { deleted, reserved, describing } = plan;
+      const hidden = [...deleted, ...reserved, ...describing].filter((name) => name !== 'x-real-ip');
+      return { hidden, ownPattern: ownPattern(plan) };
+    },
+  },
   'ingress-nginx': {
     mode: 'ingress_nginx',
-    print: (plan) => ({ 'ingress.yaml': ingressNginxConfiguration(plan) }),
+    templates: ['ingress-nginx/ingress.yaml'],
+    // The controller sets the last of its own when it asks, and leaves a client's to the service.
+    holes: ({ copied, describing, reserved }) => {
+      const own = ['Authorization', 'X-API-Key', ...describing, 'X-Auth-Request-Redirect'];
+      return { answered: [...copied, ...own, ...reserved].join(',') };
+    },
   },
-  traefik: { mode: 'traefik', print: traefikConfiguration },
-  caddy: { mode: 'caddy', print: (plan) => ({ Caddyfile: caddyConfiguration(plan) }) },
-  haproxy: { mode: 'haproxy', print: haproxyConfiguration },
-  envoy: { mode: 'envoy', print: (plan) => ({ 'envoy.yaml': envoyConfiguration(plan, 'http') }) },
-  'envoy-grpc': { mode: 'envoy_grpc', print: (plan) => ({ 'envoy.yaml': envoyConfiguration(plan, 'grpc') }) },
-  'gateway-api': { mode: 'envoy', print: (plan) => ({ 'httproute.yaml': gatewayApiConfiguration(plan) }) },
+  traefik: {
+    mode: 'traefik',
+    templates: ['traefik/traefik.yml', 'traefik/postern.yml'],
+    holes: ({ ownAreas, deleted, reserved, describing }) => ({
+      ownRule: ownAreas.map((area) => `Path(\`${area}\`) || PathPrefix(\`${area}/\`)`).join(' || '),
+      hidden: [...deleted, ...reserved, ...describing],
+    }),
+  },
+  caddy: {
+    mode: 'caddy',
+    templates: ['caddy/Caddyfile'],
+    holes: ({ listen, ownAreas, copied, deleted, describing, identity }) => ({
+      boundHosts: isAnyAddress(listen.host) ? [] : [listen.host],
+      ownPaths: ownAreas.flatMap((area) => [area, `${area}/*`]).join(' '),
+      copiedNames: copied.join(' '),
+      hidden: [...deleted, ...describing, ...identity.filter((name) => !name.startsWith('X-Auth-'))],
+    }),
+  },
+  haproxy: {
+    mode: 'haproxy',
+    templates: ['haproxy/haproxy.cfg', 'haproxy/postern.lua'],
+    holes: (plan) => {
+      requireNames('HAProxy', plan);
+      const { listen, copied } = plan;
+      return {
+        ownPattern: ownPattern(plan),
+        // A file in HAProxy's own directory: an abstract socket could be taken over by any process while HAProxy stops, and
+        // asked by any while it runs.
+        questions: `unix@/run/haproxy/postern-${listen.host.replaceAll(':', '_')}-${listen.port}.sock`,
+        copiedNames: copied.map((name) => `"${name.toLowerCase()}"`).join(', '),
+      };
+    },
+  },
+  envoy: { mode: 'envoy', templates: ['envoy/envoy.yaml'], holes: (plan) => envoyHoles(plan, 'http') },
+  'envoy-grpc': {
+    mode: 'envoy_grpc',
+    templates: ['envoy/envoy.yaml'],
+    holes: (plan) => envoyHoles(plan, 'grpc'),
+  },
+  'gateway-api': { mode: 'envoy', templates: ['gateway-api/httproute.yaml'], holes: () => ({}) },
 };
 
-/** The names of the proxies whose configuration can be printed. */
+/** Names of the proxies whose configuration can be printed. */
 export const printedProxies: readonly string[] = Object.keys(printers);
 
 /**
- * The configuration of a proxy, one of {@link printedProxies}, that asks on the first listener of its mode. Throws a
- * RangeError, whose message says what is missing or wrong.
+ * Prints the configuration of a proxy, one of {@link printedProxies}, that asks the first listener of the proxy's mode. Throws a
+ * RangeError whose message says what is missing or wrong.
  */
 export function printProxyConfiguration(config: Config, proxy: string, options: PlanOptions): ProxyFiles {
-  const { mode, print } = printers[proxy]!;
+  const { mode, templates, holes } = printers[proxy]!;
   const listener = config.forward_auth.find((each) => each.mode === mode);
   if (listener === undefined) throw new RangeError(`forward_auth has no listener with mode ${mode}`);
-  return print(planProxy(config, listener, options));
+  const plan = planProxy(config, listener, options);
+  const filled = { ...plan, ...holes(plan) };
+  const folder = join(import.meta.dirname, '../templates');
+  return Object.fromEntries(
+    templates.map((path) => [basename(path), fillTemplate(readFileSync(join(folder, path), 'utf8'), filled)]),
+  );
+}
+
+function envoyHoles({ decisions, gateway, service }: ProxyPlan, protocol: 'http' | 'grpc'): Holes {
+  const cluster = (name: string, address: ServerAddress) => {
+    const isName = isIP(address.host) === 0;
+    return { ...address, name, isName, nameKind: isName ? 'DNS' : 'IP_ADDRESS', http2: false };
+  };
+  return {
+    http: protocol === 'http',
+    grpc: protocol === 'grpc',
+    clusters: [
+      { ...cluster('decisions', decisions), http2: protocol === 'grpc' },
+      cluster('postern', gateway),
+      cluster('service', service),
+    ],
+  };
+}
+
+/** Throws a RangeError for an address behind TLS, where the proxy compares a certificate with names only. */
+function requireNames(proxy: string, { decisions, gateway, service }: ProxyPlan): void {
+  const isUnproved = ({ tls, host }: ServerAddress) => tls && isIP(host) !== 0;
+  const why = `${proxy} compares names with certificates, no addresses`;
+  if (isUnproved(decisions) || isUnproved(gateway)) throw new RangeError(`${why}: give --host a name`);
+  if (isUnproved(service)) throw new RangeError(`${why}: give --service a name`);
+}
+
+/** A regular expression for Postern's own paths, in the syntax that nginx and HAProxy share. */
+function ownPattern({ ownAreas }: ProxyPlan): string {
+  return `^(?:${ownAreas.map((area) => area.replaceAll('.', '\\.')).join('|')})(?:/.*)?$`;
 }

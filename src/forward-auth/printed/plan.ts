@@ -8,49 +8,54 @@ import { ownAreas } from '../../rules/own-areas.ts';
 import { answeredNames } from '../answer.ts';
 import { modes } from '../modes.ts';
 
-/** Where something listens. */
-export interface Place {
+/** An address that something listens on. */
+export interface ServerAddress {
   /** A name or an address, IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
+  readonly scheme: 'http' | 'https';
+  /** `host:port`, IPv6 in brackets. */
+  readonly authority: string;
+  /** `scheme://host:port`. */
+  readonly origin: string;
 }
 
-/** What a proxy's configuration is made of. */
+/** The facts that a proxy's configuration is printed from. */
 export interface ProxyPlan {
-  /** Where the proxy listens. */
-  readonly listen: Omit<Place, 'tls'>;
-  /** Where it asks. */
-  readonly decisions: Place;
+  /** The proxy's own address. */
+  readonly listen: ServerAddress;
+  /** The listener that the proxy asks. */
+  readonly decisions: ServerAddress;
   /** Postern's public listener, which serves its own paths. */
-  readonly gateway: Place;
-  /** What the proxy forwards to. */
-  readonly service: Place;
-  /** Paths, each with all below it, that lead to the gateway, unasked. */
+  readonly gateway: ServerAddress;
+  /** The service that the proxy forwards to. */
+  readonly service: ServerAddress;
+  /** Paths, each with all below it, that are forwarded to the gateway without a decision. */
   readonly ownAreas: readonly string[];
-  /** Headers by which an answer says who is calling. */
+  /** Headers of a decision that identify the caller. */
   readonly identity: readonly string[];
-  /** All that the proxy copies from an answer over what the client sent. */
+  /** All headers of a decision that replace the client's. */
   readonly copied: readonly string[];
-  /** Headers by which the proxy tells Postern what is asked, in lower case: a client's own must not reach the service. */
+  /** Headers in lower case that describe a request to Postern: a client's own must not reach the service. */
   readonly describing: readonly string[];
   /** Further headers of a client that must not reach the service, and that Postern would refuse. */
   readonly deleted: readonly string[];
-  /** {@link laterNames} in lower case: what is printed now stays right when they are answered. */
+  /** {@link laterNames} in lower case: a printed configuration stays right when Postern answers them. */
   readonly reserved: readonly string[];
 }
 
-/** What the command line says about it; anything left out is as in the configuration. */
+/** Options of the command line; each defaults to the configuration. */
 export interface PlanOptions {
   /** The name under which the proxy finds Postern. */
   readonly host?: string | undefined;
-  /** The URL of what the proxy forwards to. */
+  /** URL of the service. */
   readonly service?: string | undefined;
   /** HOST:PORT of the proxy. */
   readonly listen?: string | undefined;
 }
 
-/** What upstreams take for facts about the sender, though no part of this setup sets it. */
+/** Headers that upstreams trust about the sender, though nothing in this setup sets them. */
 const forwardedNames = [
   'x-forwarded-prefix',
   'x-forwarded-user',
@@ -65,10 +70,10 @@ const forwardedNames = [
   'x-forwarded-ssl',
 ];
 
-/** What every printed configuration sets. Traefik by itself sets the others of its mode, too. */
+/** Headers that every printed configuration sets. Traefik by itself sets all of its mode. */
 const overwrittenNames = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 
-/** Plans the configuration of the proxy that asks on that listener. Throws a RangeError, whose message is the rule. */
+/** Plans the configuration of a proxy that asks a listener. Throws a RangeError whose message is the broken rule. */
 export function planProxy(config: Config, listener: DecisionListenerConfig, options: PlanOptions): ProxyPlan {
   const { listen, endpoints, headers, upstreams, web } = config;
   const identity = answeredNames(
@@ -88,8 +93,8 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
   if (options.host !== undefined) requireHost(options.host);
   return {
     listen: parseListen(options.listen ?? '0.0.0.0:8000'),
-    decisions: placeOf(listener, options.host),
-    gateway: placeOf(listen, options.host),
+    decisions: listenerAddress(listener, options.host),
+    gateway: listenerAddress(listen, options.host),
     service: parseService(options.service ?? serviceOf(config)),
     ownAreas: ownAreas((name) => endpoints[name] === 'upstream', web?.path),
     identity,
@@ -100,13 +105,22 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
   };
 }
 
-function placeOf(listener: { host: string; port: number; tls?: object | undefined }, host?: string): Place {
-  const isAny = listener.host === '0.0.0.0' || listener.host === '::';
-  return {
-    host: host ?? (isAny ? '127.0.0.1' : listener.host),
-    port: listener.port,
-    tls: listener.tls !== undefined,
-  };
+function createAddress({ host, port }: HostAndPort, tls = false): ServerAddress {
+  const scheme = tls ? 'https' : 'http';
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return { host, port, tls, scheme, authority, origin: `${scheme}://${authority}` };
+}
+
+function listenerAddress(
+  { host, port, tls }: HostAndPort & { tls?: object | undefined },
+  name?: string,
+): ServerAddress {
+  return createAddress({ host: name ?? (isAnyAddress(host) ? '127.0.0.1' : host), port }, tls !== undefined);
+}
+
+/** True if a listener's address stands for every interface. */
+export function isAnyAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
 }
 
 function requireHost(text: string): void {
@@ -116,28 +130,20 @@ function requireHost(text: string): void {
 
 const listenPattern = new RegExp(`^${hostPattern}$`);
 
-function parseListen(text: string): HostAndPort {
+function parseListen(text: string): ServerAddress {
   if (!listenPattern.test(text) || !/:\d+$/.test(text) || !hasValidPort(text))
     throw new RangeError('--listen must be HOST:PORT');
-  return parseHost(text, 0);
+  return createAddress(parseHost(text, 0));
 }
 
-function parseService(url: string): Place {
+function parseService(url: string): ServerAddress {
   try {
     const address = parseUpstreamAddress(url);
-    if (address.kind === 'server') return address;
+    if (address.kind === 'server') return createAddress(address, address.tls);
   } catch {
-    // Its rule is about other kinds of address, too.
+    // The rule in its message covers other kinds of address, too.
   }
   throw new RangeError('--service must be http(s)://HOST:PORT');
-}
-
-/** Throws a RangeError for an address behind TLS, where the proxy compares only names with what a certificate says. */
-export function requireNames(proxy: string, { decisions, gateway, service }: ProxyPlan): void {
-  const isUnproved = ({ tls, host }: Place) => tls && isIP(host) !== 0;
-  const why = `${proxy} compares names with certificates, no addresses`;
-  if (isUnproved(decisions) || isUnproved(gateway)) throw new RangeError(`${why}: give --host a name`);
-  if (isUnproved(service)) throw new RangeError(`${why}: give --service a name`);
 }
 
 /** The first upstream of a route that the proxy can reach itself. */
@@ -147,19 +153,4 @@ function serviceOf({ routes, upstreams }: Config): string {
     if (url?.kind === 'server') return `${url.tls ? 'https' : 'http'}://${url.authority}`;
   }
   return 'http://127.0.0.1:9000';
-}
-
-/** `host:port`, IPv6 in brackets. */
-export function authorityOf({ host, port }: Omit<Place, 'tls'>): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-/** The origin of a place. */
-export function originOf(place: Place): string {
-  return `${place.tls ? 'https' : 'http'}://${authorityOf(place)}`;
-}
-
-/** A regular expression for the paths of the areas, as all these proxies read it. */
-export function ownPattern(areas: readonly string[]): string {
-  return `^(?:${areas.map((area) => area.replaceAll('.', '\\.')).join('|')})(?:/.*)?$`;
 }

@@ -1,0 +1,69 @@
+import { stringify } from 'yaml';
+
+/** Values by the names of holes: texts, numbers, conditions, lists of these, and objects of these (`{{name.member}}`). */
+export type Holes = Readonly<Record<string, unknown>>;
+
+const filters: Readonly<Record<string, (text: string) => string>> = {
+  lower: (text) => text.toLowerCase(),
+  snake: (text) => text.toLowerCase().replaceAll('-', '_'),
+  /** A scalar of YAML, in quotes where it needs them. */
+  yaml: (text) => stringify(text, { lineWidth: 0 }).trimEnd(),
+};
+
+/**
+ * Fills a template: a text as it is printed, with holes. A line with the hole of a list stands once for each item. The lines
+ * between `{{#name}}` and `{{/name}}` stand once for each item of a list, which the name means there, or if a condition is true;
+ * `{{#name}}…{{/name}}` within a line likewise, for a condition. A hole's name may be followed by filters. Lines of the form
+ * `{{! … }}` are comments of the template.
+ */
+export function fillTemplate(template: string, holes: Holes): string {
+  return fillLines(template.split('\n'), holes).join('\n');
+}
+
+function fillLines(lines: readonly string[], holes: Holes): string[] {
+  const filled: string[] = [];
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index]!;
+    const section = /^\s*\{\{#([\w.]+)\}\}$/.exec(line)?.[1];
+    if (section !== undefined) {
+      const end = lines.findIndex((each, at) => at > index && each.trim() === `{{/${section}}}`);
+      const inner = lines.slice(index + 1, end);
+      for (const scope of scopesOf(section, holes)) filled.push(...fillLines(inner, scope));
+      index = end;
+    } else if (!/^\s*\{\{!/.test(line)) filled.push(...fillLine(line, holes));
+  }
+  return filled;
+}
+
+function fillLine(line: string, holes: Holes): string[] {
+  const text = line.replaceAll(/\{\{#([\w.]+)\}\}(.*?)\{\{\/\1\}\}/g, (_, name: string, inner: string) =>
+    lookUp(name, holes) ? inner : '',
+  );
+  const names = [...text.matchAll(/\{\{([\w.]+)/g)].map(([, name]) => name!);
+  const list = names.find((name) => Array.isArray(lookUp(name, holes)));
+  return (list === undefined ? [holes] : scopesOf(list, holes)).map((scope) => fillHoles(text, scope));
+}
+
+function fillHoles(text: string, holes: Holes): string {
+  return text.replaceAll(/\{\{([\w.]+)((?: \w+)*)\}\}/g, (_, name: string, names: string) =>
+    names
+      .split(' ')
+      .slice(1)
+      .reduce((value, filter) => filters[filter]!(value), String(lookUp(name, holes))),
+  );
+}
+
+/** The holes for each time that a section or line stands. */
+function scopesOf(name: string, holes: Holes): Holes[] {
+  const value = lookUp(name, holes);
+  if (Array.isArray(value)) return value.map((item: unknown) => ({ ...holes, [name]: item }));
+  return value ? [holes] : [];
+}
+
+/** The value of a hole. Throws a TypeError for an unknown name: a hole never stays empty by mistake. */
+function lookUp(name: string, holes: Holes): unknown {
+  let value: unknown = holes;
+  for (const part of name.split('.')) value = (value as Holes)[part];
+  if (value === undefined) throw new TypeError(`no value for {{${name}}}`);
+  return value;
+}
