@@ -1,24 +1,32 @@
 import { parseArgs } from 'node:util';
 import { suggestion } from '../rules/nearest-name.ts';
-import { type Call, type Command, Failure, type OptionTypes, type Terminal } from './command.ts';
+import { type Call, type Command, Failure, type Options, type Terminal } from './command.ts';
 
-/** Options that every command accepts. */
-export const commonOptions: OptionTypes = {
-  config: { type: 'string', short: 'c' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-};
+const config = { short: 'c', value: 'FILE', help: 'the configuration; default: the file in POSTERN_CONFIG' };
+const json = { help: 'print the result as JSON' };
+const help = { short: 'h', help: 'print this text' };
 
-/** Options of the commands that open the stores. */
-const storeOptions: OptionTypes = { create: { type: 'boolean' } };
+/** Options of every command, in the order of the help. */
+export const commonOptions: Options = { config, json, help };
+
+/** Options that the help of a command explains: its own, then those that it shares with others. */
+export function helpedOptions(command: Command): Options {
+  const { configuration, stores, hasNoResult = false } = command;
+  const otherwise =
+    stores === 'first-start' ? 'without it only at a first start' : 'without it they must exist';
+  const create = { help: `create missing files of the stores; ${otherwise}` };
+  return {
+    ...command.options,
+    ...(stores !== 'none' && { create }),
+    ...(configuration !== 'none' && { config }),
+    ...(!hasNoResult && { json }),
+    help,
+  };
+}
 
 /** Parses the arguments after a command's name; throws Failure `usage`. Its message never repeats a value. */
 export function parseCall(command: Command, args: readonly string[], terminal: Terminal): Call {
-  const options = {
-    ...command.options,
-    ...(command.stores !== 'none' && storeOptions),
-    ...commonOptions,
-  };
+  const options = { ...helpedOptions(command), ...commonOptions };
   const ids = command.operands.some((operand) => takesId.test(operand))
     ? args.filter((text) => isIdLikeOption(text, options))
     : [];
@@ -30,7 +38,7 @@ export function parseCall(command: Command, args: readonly string[], terminal: T
   const positionals = [...parsed.positionals, ...ids];
   const names = tokens.filter(({ kind }) => kind === 'option').map((token) => 'name' in token && token.name);
   const repeated = names.find(
-    (name, index) => name && !command.options[name]?.multiple && names.indexOf(name) !== index,
+    (name, index) => name && !options[name]?.isRepeatable && names.indexOf(name) !== index,
   );
   if (repeated) throw new Failure('usage', `--${repeated} may be given only once`);
   if (values.help !== true && !fitsOperands(command, positionals.length))
@@ -52,10 +60,10 @@ export function parseCall(command: Command, args: readonly string[], terminal: T
 }
 
 const takesId = /^\[?K?ID\]?$/;
-/** The id of a session, or of a key that signs: base64url, of which one in 64 begins with the sign of an option. */
+/** Id of a session or of a signing key: base64url, so that one in 64 begins like an option. */
 const id = /^-[\w-]{21}(?:[\w-]{21})?$/;
 
-function isIdLikeOption(text: string, options: OptionTypes): boolean {
+function isIdLikeOption(text: string, options: Options): boolean {
   return id.test(text) && !Object.keys(options).includes(text.slice(2));
 }
 
@@ -70,9 +78,19 @@ function wrongOperands({ name, operands }: Command, positionals: readonly string
   return `${name} takes no arguments${isFile ? ': name the configuration with --config' : ''}`;
 }
 
-function parseStrictly(args: readonly string[], options: OptionTypes) {
+function parseStrictly(args: readonly string[], options: Options) {
+  const types = Object.entries(options).map(([name, { value, isRepeatable = false, short }]) => {
+    const type = value === undefined ? 'boolean' : 'string';
+    return [name, { type, multiple: isRepeatable, ...(short !== undefined && { short }) }] as const;
+  });
   try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: true, tokens: true });
+    return parseArgs({
+      args: [...args],
+      options: Object.fromEntries(types),
+      strict: true,
+      allowPositionals: true,
+      tokens: true,
+    });
   } catch (error) {
     // Only the first sentence: the others are advice that doesn't apply here.
     const [sentence = ''] = (error as Error).message.split('. ');

@@ -1,56 +1,67 @@
 import type { Creation } from '../runtime/store-files.ts';
 
-/** The process, as far as commands use it. */
+/** The part of the process that commands use. */
 export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env' | 'on' | 'exit'>;
 
-/** Options of a command, in the form of node:util's `parseArgs`. */
-export type OptionTypes = Readonly<
-  Record<
-    string,
-    { readonly type: 'boolean' | 'string'; readonly multiple?: boolean; readonly short?: string }
-  >
->;
+/** An option of a command. */
+export interface Option {
+  /** Line in the help of the command, without a full stop. */
+  readonly help: string;
+  /** Name of the value in the help; absent: the option is a switch. */
+  readonly value?: string;
+  /** Set if the option may be given more than once. */
+  readonly isRepeatable?: boolean;
+  /** Set if the command can't do without; the usage line then shows the option without brackets. */
+  readonly isRequired?: boolean;
+  /** Set if the option excludes the one before it; the usage line then shows `[--one | --other]`. */
+  readonly isAlternative?: boolean;
+  readonly short?: string;
+}
 
-/** One command: its name, its arguments, and what it does. */
+/** Options by name. */
+export type Options = Readonly<Record<string, Option>>;
+
+/** A command: its name, its arguments, and the function that carries it out. */
 export interface Command {
   /** One word, or two: `user add`. */
   readonly name: string;
-  /** Names of the arguments after the command; one in brackets, which comes last, may be left out. */
+  /** Names of the arguments after the command; the last one may be in brackets, and can then be left out. */
   readonly operands: readonly string[];
-  /** How the options are written in the usage line; empty if it has none of its own. */
-  readonly synopsis: string;
-  /** One line of the overview. */
+  /** Line in the overview, without a full stop. */
   readonly summary: string;
-  /** Further sentences for its own help. */
+  /** Further sentences of the help, without the last full stop. */
   readonly details?: string;
-  readonly options: OptionTypes;
-  /** Whether it works without a configuration, or without a file. Default: it needs `--config FILE`. */
+  /** In the order of the help; default: none but the common ones. */
+  readonly options?: Options;
+  /** `none`: the command reads no configuration; `optional`: it can do without a file. Default: `--config FILE` is needed. */
   readonly configuration?: 'none' | 'optional';
   /**
-   * Whether it opens the configured stores, and may be the first to: then it makes their files if nothing suggests an
+   * `none`: the command doesn't open the configured stores; `first-start`: it creates their files if nothing suggests an
    * earlier start. Default: it opens them, and without `--create` they must exist.
    */
   readonly stores?: 'none' | 'first-start';
-  /** Resolves when it is done; rejects with {@link Failure} if it can't be done. */
+  /** Set if there is no result that `--json` could print. */
+  readonly hasNoResult?: boolean;
+  /** Resolves when the command is done; rejects with {@link Failure} if it can't be done. */
   readonly run: (call: Call) => Promise<void>;
 }
 
-/** One call of a command: its arguments, checked against what the command accepts. */
+/** A call of a command: its arguments, checked against those that the command accepts. */
 export interface Call {
   readonly terminal: Terminal;
   /** In the order of the command's `operands`. */
   readonly operands: readonly string[];
   isSet(option: string): boolean;
-  /** Whether the files of stores that are missing are made. */
+  /** When missing files of the stores are created. */
   readonly creates: Creation;
   text(option: string): string | undefined;
   /** Throws Failure `usage` if the option is missing. */
   requireText(option: string): string;
-  /** Every value of an option that may be repeated. */
+  /** Every value of a repeatable option. */
   texts(option: string): readonly string[];
 }
 
-/** What kind of failure it is; it decides the exit code. */
+/** Kind of a failure, which decides the exit code. */
 export type FailureCode = 'failed' | 'usage' | 'configuration';
 
 /** Exit codes by kind of failure; 0 is success. */

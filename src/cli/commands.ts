@@ -7,22 +7,25 @@ import { signingKeyCommands } from './signing-key/signing-key-commands.ts';
 import { firstSignal, printResult } from './terminal.ts';
 import { userCommands } from './user/user-commands.ts';
 
-const text = { type: 'string' } as const;
-const switched = { type: 'boolean' } as const;
-
 /** Every command. Its code is loaded when it is called: help is instant, and signals are handled early. */
 export const commands: readonly Command[] = [
   {
     name: 'serve',
     operands: [],
-    synopsis: '[--quickstart | --upstream URL]',
     summary: 'Run the gateway',
-    details: `--quickstart prints where to begin, in a browser and in a terminal. --upstream URL needs no configuration: it puts a
-sign-in page in front of that service on 127.0.0.1:8080, keeps its data in ./data, and prints the same. It runs until SIGTERM
-or SIGINT`,
-    options: { quickstart: switched, upstream: text },
+    details: 'It runs until SIGTERM or SIGINT',
+    options: {
+      quickstart: { help: 'print where to begin, in a browser and in a terminal' },
+      upstream: {
+        value: 'URL',
+        isAlternative: true,
+        help: `do without a configuration: put a sign-in page on 127.0.0.1:8080 in front of this service, keep the data in ./data,
+and print where to begin`,
+      },
+    },
     configuration: 'optional',
     stores: 'first-start',
+    hasNoResult: true,
     run: async (call) => {
       const stopRequested = firstSignal(call.terminal);
       await (await import('./serve/serve.ts')).serve(call, stopRequested);
@@ -31,30 +34,24 @@ or SIGINT`,
   {
     name: 'check',
     operands: [],
-    synopsis: '',
     summary: 'Report every problem in the configuration',
     details:
-      'Reports what would stop serve, with line, column, key and rule, and warns of what is probably a mistake',
-    options: {},
+      'Problems that would stop serve are shown with line, column, key and rule; warnings name probable mistakes',
     stores: 'none',
     run: async (call) => (await import('./configuration.ts')).check(call),
   },
   {
     name: 'config apply',
     operands: [],
-    synopsis: '',
     summary: 'Apply the users and scope sets of this file now',
-    details: `A gateway does so when it starts, and when it reads others than before: this applies those of the file at any time, so that
-every other one counts as superseded`,
-    options: {},
+    details: `Gateways apply the file at start and reload unless a newer one was applied. This applies it regardless and makes it the
+newest`,
     run: async (call) => (await import('./config-apply.ts')).applyConfiguration(call),
   },
   {
     name: 'openapi',
     operands: [],
-    synopsis: '',
     summary: 'Print the OpenAPI document',
-    options: {},
     configuration: 'none',
     stores: 'none',
     run: async (call) => {
@@ -65,21 +62,20 @@ every other one counts as superseded`,
   {
     name: 'backup',
     operands: ['FILE|-'],
-    synopsis: '',
     summary: 'Copy the records to a new file (-: standard output)',
-    details: `The gateway may be running. With - standard output is the copy and nothing else, and the last line of standard error is
-its SHA-256, as sha256sum prints it; the copy is made beside the records first, which needs room for it`,
-    options: {},
+    details: `The gateway may be running. With -, standard output is the copy alone, and the last line of standard error is its SHA-256,
+as sha256sum prints it; the copy is first made beside the records, which needs room for it`,
     run: async (call) => (await import('./backup.ts')).backup(call),
   },
   {
     name: 'records copy',
     operands: [],
-    synopsis: '[--from ADDRESS] [--to ADDRESS]',
     summary: 'Copy all records to another, empty store',
-    details:
-      'A missing address is stores.records of the configuration. Counts and checksums are compared afterwards',
-    options: { from: text, to: text },
+    details: 'Counts and checksums are compared afterwards',
+    options: {
+      from: { value: 'ADDRESS', help: 'records to copy; default: stores.records of the configuration' },
+      to: { value: 'ADDRESS', help: 'empty store to copy to; default: likewise' },
+    },
     configuration: 'optional',
     stores: 'none',
     run: async (call) => (await import('./records.ts')).copyAllRecords(call),
@@ -87,20 +83,24 @@ its SHA-256, as sha256sum prints it; the copy is made beside the records first, 
   {
     name: 'bootstrap-token',
     operands: [],
-    synopsis: '[--reset]',
     summary: 'Print the token for the first administrator',
-    details: '--reset reopens activation, with a new token',
-    options: { reset: switched },
+    options: { reset: { help: 'reopen activation, with a new token' } },
     run: async (call) => (await import('./bootstrap-token.ts')).bootstrapToken(call),
   },
   {
     name: 'forward-auth config',
     operands: ['PROXY'],
-    synopsis: '[--host NAME] [--service URL] [--listen HOST:PORT]',
-    summary: 'Print the configuration of a proxy that asks',
-    details: `PROXY is nginx, ingress-nginx, traefik, caddy, haproxy, envoy, envoy-grpc or gateway-api. It asks on the first listener of
-forward_auth with its mode. --host is the name under which the proxy finds Postern, --service what it forwards to (default: the first upstream of a route, else http://127.0.0.1:9000), --listen where it listens itself`,
-    options: { host: text, service: text, listen: text },
+    summary: 'Print a forward-auth configuration for a proxy',
+    details: `PROXY is nginx, ingress-nginx, traefik, caddy, haproxy, envoy, envoy-grpc or gateway-api. It asks the first listener of
+forward_auth that has its mode`,
+    options: {
+      host: { value: 'NAME', help: 'name under which the proxy reaches Postern' },
+      service: {
+        value: 'URL',
+        help: 'service that it forwards to; default: the first upstream of a route, else http://127.0.0.1:9000',
+      },
+      listen: { value: 'HOST:PORT', help: 'address that the proxy listens on' },
+    },
     stores: 'none',
     run: async (call) => (await import('./forward-auth.ts')).forwardAuthConfig(call),
   },

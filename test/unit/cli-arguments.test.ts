@@ -4,10 +4,10 @@ import type { Command } from '../../src/cli/command.ts';
 
 function commandOf(...operands: string[]): Command {
   const options: Command['options'] = {
-    user: { type: 'string' },
-    'revoke-what-has-gone': { type: 'boolean' },
+    user: { value: 'NAME', help: '' },
+    'revoke-what-has-gone': { help: '' },
   };
-  return { name: 'x revoke', operands, synopsis: '', summary: '', options, run: async () => {} };
+  return { name: 'x revoke', operands, summary: '', options, run: async () => {} };
 }
 
 const sessionId = `-${'p'.repeat(20)}-`;

@@ -1,18 +1,17 @@
 import type { Command } from '../command.ts';
 
-const text = { type: 'string' } as const;
-const switched = { type: 'boolean' } as const;
-
-/** The commands about audit events. */
+/** Commands about audit events. */
 export const auditCommands: readonly Command[] = [
   {
     name: 'audit list',
     operands: [],
-    synopsis: '[--limit N] [--event NAME] [--follow]',
     summary: 'Show who did what',
-    details: `Shows the newest 100 events, or --limit of them, the newest last. --follow goes on with each new event until Ctrl-C; with
---json that is one object a line`,
-    options: { limit: text, event: text, follow: switched },
+    details: 'The newest event comes last',
+    options: {
+      limit: { value: 'N', help: 'how many of the newest events to show; default: 100' },
+      event: { value: 'NAME', help: 'show only events of this name' },
+      follow: { help: 'go on with each new event until Ctrl-C; with --json, one object a line' },
+    },
     run: async (call) => (await import('./audit.ts')).listAudit(call),
   },
 ];

@@ -1,40 +1,35 @@
 import type { Command } from '../command.ts';
 
-const text = { type: 'string' } as const;
+const scopes = { value: '"a b"', help: 'scopes of the set, separated by spaces' };
+const description = { value: 'TEXT', help: 'what the set is for' };
 
-/** The commands about scope sets. */
+/** Commands about scope sets. */
 export const scopeSetCommands: readonly Command[] = [
   {
     name: 'scope-set list',
     operands: [],
-    synopsis: '',
     summary: 'List the scope sets',
-    options: {},
     run: async (call) => (await import('./scope-set.ts')).listScopeSets(call),
   },
   {
     name: 'scope-set add',
     operands: ['NAME'],
-    synopsis: '--scopes "a b" [--description TEXT]',
     summary: 'Create a scope set',
-    options: { scopes: text, description: text },
+    options: { scopes: { ...scopes, isRequired: true }, description },
     run: async (call) => (await import('./scope-set.ts')).addScopeSet(call),
   },
   {
     name: 'scope-set set',
     operands: ['NAME'],
-    synopsis: '[--scopes "a b"] [--name NAME] [--description TEXT]',
     summary: 'Replace what a scope set contains',
     details: 'Everyone who holds the set holds its new scopes with the next request',
-    options: { scopes: text, name: text, description: text },
+    options: { scopes, name: { value: 'NAME', help: 'new name of the set' }, description },
     run: async (call) => (await import('./scope-set.ts')).setScopeSet(call),
   },
   {
     name: 'scope-set remove',
     operands: ['NAME'],
-    synopsis: '',
     summary: 'Delete a scope set that nothing holds',
-    options: {},
     run: async (call) => (await import('./scope-set.ts')).removeScopeSet(call),
   },
 ];

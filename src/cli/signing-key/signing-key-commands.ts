@@ -1,35 +1,33 @@
 import type { Command } from '../command.ts';
 
-const text = { type: 'string' } as const;
-
-/** The commands about keys that sign. */
+/** Commands about signing keys. */
 export const signingKeyCommands: readonly Command[] = [
   {
     name: 'signing-key list',
     operands: [],
-    synopsis: '',
     summary: 'List the keys of tokens, assertions and cookies',
-    options: {},
     run: async (call) => (await import('./signing-key.ts')).listSigningKeys(call),
   },
   {
     name: 'signing-key rotate',
     operands: [],
-    synopsis: '[--purpose access-token|assertion|cookie]',
     summary: 'Have the next key sign',
-    details: `A key signs only after it has been published for signing_keys.publish_ahead: if the next one has not, a gateway turns to
-it then. Without --purpose the keys of every purpose are replaced. Nobody is signed out`,
-    options: { purpose: text },
+    details: `A key signs only after it has been published for signing_keys.publish_ahead: if the next key hasn't been published that
+long, gateways switch once it has. No one is signed out`,
+    options: {
+      purpose: {
+        value: 'PURPOSE',
+        help: 'replace only the keys of access-token, assertion or cookie; default: those of every purpose',
+      },
+    },
     run: async (call) => (await import('./signing-key.ts')).rotateSigningKeys(call),
   },
   {
     name: 'signing-key revoke',
     operands: ['KID'],
-    synopsis: '',
     summary: 'Refuse whatever a key has signed, from now on',
-    details: `The next key signs at once. Sessions go on, but for the cookies of a secret that is revoked: browsers that have one sign in
-again. Services that verify tokens themselves accept the key until their copy of the published keys is renewed`,
-    options: {},
+    details: `The next key signs at once. Sessions go on, except after a cookie secret is revoked: browsers with its cookies have to sign
+in again. Services that verify tokens themselves accept the key until they fetch the published keys again`,
     run: async (call) => (await import('./signing-key.ts')).revokeSigningKey(call),
   },
 ];

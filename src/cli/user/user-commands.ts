@@ -1,32 +1,42 @@
 import type { Command } from '../command.ts';
 
-const text = { type: 'string' } as const;
-const switched = { type: 'boolean' } as const;
-const listed = { type: 'string', multiple: true } as const;
-
 const passwordSource = 'The password is read from a prompt, or as one line from standard input';
+const scopes = { value: '"a b"', help: "the user's own scopes, separated by spaces" };
+const scopeSet = { value: 'NAME', isRepeatable: true, help: 'scope set that the user holds' };
+const profile = {
+  'display-name': { value: 'TEXT', help: 'name to show' },
+  email: { value: 'TEXT', help: 'address of the user' },
+};
+const identity = {
+  provider: { value: 'NAME', isRequired: true, help: 'identity provider of the configuration' },
+  subject: {
+    value: 'SUB',
+    isRequired: true,
+    help: 'sub claim of the provider; the log line of a refused sign-in shows it as provider_subject',
+  },
+};
 
-/** The commands about users; a running gateway applies them with the next request. */
+/** Commands about users; a running gateway applies them with the next request. */
 export const userCommands: readonly Command[] = [
   {
     name: 'user add',
     operands: ['NAME'],
-    synopsis:
-      '[--admin] [--service | --without-password | --password-hash] [--scopes "a b"] [--scope-set NAME]... [--display-name TEXT] [--email TEXT]',
     summary: 'Create a user',
-    details: `${passwordSource}. --admin grants every scope.
---service is a user without a password, who can't sign in and only has API keys; --without-password is a person who is
-invited, or signs in through an identity provider; --password-hash reads a hash that was made elsewhere (argon2, scrypt,
-bcrypt, PBKDF2) instead of the password`,
+    details: passwordSource,
     options: {
-      admin: switched,
-      service: switched,
-      'without-password': switched,
-      'password-hash': switched,
-      scopes: text,
-      'scope-set': listed,
-      'display-name': text,
-      email: text,
+      admin: { help: 'grant every scope' },
+      service: { help: "make a user without a password, who can't sign in and only has API keys" },
+      'without-password': {
+        isAlternative: true,
+        help: 'make a person who is invited, or signs in through an identity provider',
+      },
+      'password-hash': {
+        isAlternative: true,
+        help: 'read a hash made elsewhere (argon2, scrypt, bcrypt, PBKDF2) instead of the password',
+      },
+      scopes,
+      'scope-set': scopeSet,
+      ...profile,
     },
     stores: 'first-start',
     run: async (call) => (await import('./user.ts')).addUser(call),
@@ -34,98 +44,80 @@ bcrypt, PBKDF2) instead of the password`,
   {
     name: 'user list',
     operands: [],
-    synopsis: '',
     summary: 'List the users',
-    options: {},
     run: async (call) => (await import('./user-list.ts')).listUsers(call),
   },
   {
     name: 'user show',
     operands: ['NAME'],
-    synopsis: '',
-    summary: 'Show a user, and what the user holds',
-    options: {},
+    summary: 'Show a user with effective scopes',
     run: async (call) => (await import('./user-list.ts')).showUser(call),
   },
   {
     name: 'user set',
     operands: ['NAME'],
-    synopsis: '[--scopes "a b"] [--scope-set NAME]... [--display-name TEXT] [--email TEXT]',
     summary: 'Replace scopes, scope sets or the profile',
-    details: `What is named is replaced as a whole, everything else stays: --scopes "" removes all own scopes, --scope-set "" all own scope
+    details: `Each option replaces the whole; everything else stays. --scopes "" removes all own scopes, --scope-set "" all own scope
 sets, and an empty text clears a field`,
-    options: { scopes: text, 'scope-set': listed, 'display-name': text, email: text },
+    options: { scopes, 'scope-set': scopeSet, ...profile },
     run: async (call) => (await import('./user.ts')).setUser(call),
   },
   {
     name: 'user set-password',
     operands: ['NAME'],
-    synopsis: '',
     summary: 'Set a password and end the sessions',
     details: passwordSource,
-    options: {},
     run: async (call) => (await import('./user.ts')).setPassword(call),
   },
   {
     name: 'user invite',
     operands: ['NAME'],
-    synopsis: '',
     summary: 'Print a token for setting a password',
-    details: `The token is shown this once and counts for seven days, or until another is made: with it the user sets a password that
-no one else knows`,
-    options: {},
+    details: `With the token the user sets a password that no one else knows. The token is shown this once and is valid for seven days,
+or until another is made`,
     run: async (call) => (await import('./user-invite.ts')).inviteUser(call),
   },
   {
     name: 'user unlock',
     operands: ['NAME'],
-    synopsis: '',
     summary: 'Forget the failed sign-ins of a user',
-    details: 'What counts against an address stays',
-    options: {},
+    details: 'Failures counted against an address stay',
     run: async (call) => (await import('./user-unlock.ts')).unlockUser(call),
   },
   {
     name: 'user disable',
     operands: ['NAME'],
-    synopsis: '',
     summary: 'End the sessions and suspend the API keys',
-    options: {},
     run: async (call) => (await import('./user.ts')).disableUser(call),
   },
   {
     name: 'user enable',
     operands: ['NAME'],
-    synopsis: '',
     summary: 'Allow sign-in again and reactivate the API keys',
-    options: {},
     run: async (call) => (await import('./user.ts')).enableUser(call),
   },
   {
     name: 'user remove',
     operands: ['NAME'],
-    synopsis: '[--keep-keys | --transfer-keys NAME]',
     summary: 'Delete a user with all sessions and API keys',
-    details: '--keep-keys keeps the API keys, without an owner; --transfer-keys gives them to another user',
-    options: { 'keep-keys': switched, 'transfer-keys': text },
+    options: {
+      'keep-keys': { help: 'keep the API keys, without an owner' },
+      'transfer-keys': { value: 'NAME', isAlternative: true, help: 'give the API keys to this user' },
+    },
     run: async (call) => (await import('./user.ts')).removeUser(call),
   },
   {
     name: 'user link',
     operands: ['NAME'],
-    synopsis: '--provider NAME --subject SUB',
     summary: 'Let an identity at a provider sign in as the user',
-    details:
-      'The subject is the `sub` claim of the provider; the log line of a refused sign-in shows it as provider_subject',
-    options: { provider: text, subject: text },
+    options: identity,
     run: async (call) => (await import('./user-identities.ts')).linkIdentity(call),
   },
   {
     name: 'user unlink',
     operands: ['NAME'],
-    synopsis: '--provider NAME --subject SUB',
     summary: 'Unlink an identity and end the sessions',
-    options: { provider: text, subject: text },
+    options: identity,
     run: async (call) => (await import('./user-identities.ts')).unlinkIdentity(call),
   },
 ];
