@@ -1,12 +1,16 @@
+import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { NameError } from './name-error.ts';
-import { absent } from './name-servers.ts';
 
 /** Asks the name servers for the addresses of a full name in one family; rejects with one of c-ares' codes. */
 export type QueryFamily = (name: string, family: 4 | 6) => Promise<readonly string[]>;
 
-/** How much longer than the first family the other may take, ms (RFC 8305 §3 gives 50 as enough). */
+/** Longest that one family may take after the other, ms (RFC 8305 §3 gives 50 as enough). */
 const resolutionDelayMs = 100;
+/** Time for the first response, ms, and attempts per server; c-ares doubles the time with each round. */
+const attempts = { timeout: 800, tries: 3 };
+/** Codes by which name servers deny a name or an address of it, or by which it can't be a name. */
+const absent: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
 interface Reply {
   readonly addresses: readonly string[];
@@ -15,8 +19,8 @@ interface Reply {
 }
 
 /**
- * The addresses of the first of these names that has any. Rejects with a {@link NameError}. A name that a server failed
- * to find is passed over, as in res_search(3); when no server responds, there is no point in asking for the next.
+ * Finds the addresses of the first of these names that has any. Rejects with a {@link NameError}. A name that a server
+ * failed to find is passed over, as in res_search(3); when no server responds, the next name isn't asked for.
  */
 export async function queryInTurn(
   host: string,
@@ -34,7 +38,29 @@ export async function queryInTurn(
   throw failure === undefined ? new NameError('ENOTFOUND', host) : new NameError('EAI_AGAIN', host, failure);
 }
 
-/** Both families, IPv6 first (RFC 6724 §2.1); one whose servers never respond doesn't hold up the other. */
+/**
+ * A query to these name servers, by default those of resolv.conf. c-ares asks the next one where one is silent, refuses
+ * connections or sends garbage; where one fails or refuses to tell, the next is asked here, as res_send(3) does.
+ */
+export function queryServers(given?: readonly string[]): QueryFamily {
+  return async (name, family) => {
+    // Each query has a channel of its own: on a shared one a malformed response fails all that is asked.
+    const channel = new Resolver(attempts);
+    if (given !== undefined) channel.setServers(given);
+    const servers = channel.getServers();
+    for (let i = 1; ; i++)
+      try {
+        return await (family === 4 ? channel.resolve4(name) : channel.resolve6(name));
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        const isNextAsked = code === 'ESERVFAIL' || code === 'EREFUSED' || code === 'ENOTIMP';
+        if (!isNextAsked || i >= servers.length) throw error;
+        channel.setServers(servers.slice(i));
+      }
+  };
+}
+
+/** Asks for both families, IPv6 first (RFC 6724 §2.1); one whose servers never respond doesn't hold up the other. */
 async function queryBoth(name: string, query: QueryFamily): Promise<Reply> {
   const asked = [queryOne(name, 6, query), queryOne(name, 4, query)] as const;
   const all = Promise.all(asked);
@@ -47,7 +73,7 @@ async function queryBoth(name: string, query: QueryFamily): Promise<Reply> {
   };
 }
 
-/** What has arrived while this process was busy counts as in time. */
+/** Responses that arrived while this process was busy count as in time. */
 async function delayed(replies: readonly Reply[]): Promise<readonly Reply[]> {
   await sleep(resolutionDelayMs, undefined, { ref: false });
   return turn(replies);

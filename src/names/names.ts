@@ -1,61 +1,62 @@
 import type { NameError } from './name-error.ts';
 import type { Resolve } from './system-resolver.ts';
 
-/** Called once, perhaps at once, with the addresses of a name or the `NameError` why there are none. */
+/** Called once, perhaps at once, with the addresses of a name, or with a `NameError` if there are none. */
 export type OnAddresses = (error: Error | null, addresses: readonly string[]) => void;
 
-/** What became of names, for the log and metrics. */
+/** Events for the log and metrics. */
 export interface NameEvents {
   /** A lookup failed. */
   onFailed(code: NameError['code']): void;
   /** No name server responds for this name; its earlier addresses, if there are any, continue to be used. */
   onUnavailable(host: string, failure: { readonly reason: string; readonly earlier: number }): void;
-  /** They respond again. */
+  /** Name servers respond for this name again. */
   onAvailable(host: string): void;
 }
 
+/** Dependencies of {@link Names}. */
 export interface NamesOptions {
   readonly resolve: Resolve;
   readonly events: NameEvents;
-  /** In ms, default `performance.now`. */
+  /** Milliseconds that never run backwards, default `performance.now`. */
   readonly now?: () => number;
   /** Calls back after so many ms, unless the returned function is called before; default: a timer. */
   readonly after?: (ms: number, run: () => void) => () => void;
 }
 
-/** How long addresses are used without a new lookup, ms: those of a service that moves are seen soon after. */
+/** Time for which addresses are used without a new lookup, ms: a service that moves is found soon after. */
 export const freshMs = 2_000;
-/** How long a failure is kept, ms. */
+/** Time for which a failure is kept, ms. */
 export const failureMs = 1_000;
-/** How long a connection waits for a lookup where there are addresses of the last seconds, ms. */
+/** Longest that a connection waits for a lookup where there are recent addresses, ms. */
 export const staleAfterMs = 300;
-/** The same where they are older: another service may have them by now. Less than any lookup may take. */
+/** Longest that it waits where they are older, ms, since another service may have them by now; less than a lookup may take. */
 export const oldAfterMs = 600;
-/** How long ago are the last seconds, ms. */
+/** Age up to which addresses are recent, ms. */
 export const recentMs = 10_000;
-/** How long earlier addresses are used while no name server responds, ms. */
+/** Time for which earlier addresses are used while no name server responds, ms. */
 export const maxStaleMs = 3_600_000;
-/** The most names that are kept; there are as many as the configuration and providers name. */
+/** Maximum number of names kept; there are as many as the configuration and providers name. */
 const maxNames = 1_000;
 
 interface Entry {
   addresses: readonly string[];
-  /** When they were found. */
+  /** Time of the lookup that found them. */
   foundAt: number;
-  /** Why there are none. */
+  /** Reason for their absence. */
   error: NameError | null;
-  /** No new lookup before. */
+  /** Time of the next lookup at the earliest. */
   freshUntil: number;
-  /** Who waits for the lookup in progress; null: there is none. */
+  /** Callbacks of the lookup in progress; null: there is none. */
   waiting: Set<OnAddresses> | null;
-  /** When a lookup last took long or failed: for seconds after, none is waited for where there are addresses. */
+  /** Time at which a lookup last took long or failed: for seconds after, none is waited for where there are addresses. */
   slowAt: number;
   isUnavailable: boolean;
 }
 
 /**
- * The addresses of host names, found by one lookup at a time for each name, kept for seconds, and used for longer while no
- * name server responds (RFC 8767): a name without a response holds up what needs that name, and nothing else.
+ * Addresses of host names, found by one lookup at a time for each name, kept for seconds, and used for longer while no
+ * name server responds (RFC 8767): a name without a response delays connections to that name, and nothing else.
  */
 export class Names {
   readonly #entries = new Map<string, Entry>();
@@ -115,25 +116,31 @@ export class Names {
     else done(entry.error, []);
   }
 
-  /** Starts a lookup unless there is one, and gives those who wait for it. */
+  /** Starts a lookup unless one is in progress, and returns the callbacks that wait for it. */
   #lookUp(host: string, entry: Entry): Set<OnAddresses> {
     if (entry.waiting !== null) return entry.waiting;
     const waiting = new Set<OnAddresses>();
     entry.waiting = waiting;
+    let isSlow = false;
     const isRecent = this.#now() - entry.foundAt < recentMs;
     const cancel = this.#after(isRecent ? staleAfterMs : oldAfterMs, () => {
+      isSlow = true;
       entry.slowAt = this.#now();
       if (this.#hasAddresses(entry)) this.#respondAll(entry, waiting);
     });
-    const settled = (settle: () => void) => {
+    const settle = (addresses: readonly string[], error: NameError | null) => {
       cancel();
       entry.waiting = null;
-      settle();
+      entry.error = error;
+      entry.freshUntil = this.#now() + (error === null ? freshMs : failureMs);
+      if (error !== null) this.#events.onFailed(error.code);
+      if (error?.code === 'EAI_AGAIN') this.#onUnavailable(host, entry, error);
+      else this.#onResponse(host, entry, addresses, isSlow);
       this.#respondAll(entry, waiting);
     };
     this.#resolve(host).then(
-      (addresses) => settled(() => this.#onFound(host, entry, addresses)),
-      (error: NameError) => settled(() => this.#onFailed(host, entry, error)),
+      (addresses) => settle(addresses, null),
+      (error: NameError) => settle([], error),
     );
     return waiting;
   }
@@ -144,36 +151,22 @@ export class Names {
     for (const done of all) this.#respond(entry, done);
   }
 
-  #onFound(host: string, entry: Entry, addresses: readonly string[]): void {
+  /** The name servers responded. Where they deny the name, its addresses go: they may belong to another service by now. */
+  #onResponse(host: string, entry: Entry, addresses: readonly string[], isSlow: boolean): void {
     entry.addresses = addresses;
     entry.foundAt = this.#now();
-    entry.freshUntil = entry.foundAt + freshMs;
-    entry.error = null;
-    this.#onResponse(host, entry);
+    // While the first of several servers is silent, every lookup is slow.
+    entry.slowAt = isSlow ? entry.foundAt : Number.NEGATIVE_INFINITY;
+    if (entry.isUnavailable) this.#events.onAvailable(host);
+    entry.isUnavailable = false;
   }
 
-  #onFailed(host: string, entry: Entry, error: NameError): void {
-    const now = this.#now();
-    entry.freshUntil = now + failureMs;
-    entry.error = error;
-    this.#events.onFailed(error.code);
-    // The name servers say so: its addresses may belong to another service by now.
-    if (error.code === 'ENOTFOUND') {
-      entry.addresses = [];
-      this.#onResponse(host, entry);
-      return;
-    }
-    entry.slowAt = now;
+  #onUnavailable(host: string, entry: Entry, error: NameError): void {
+    entry.slowAt = this.#now();
     if (entry.isUnavailable) return;
     entry.isUnavailable = true;
     const earlier = this.#hasAddresses(entry) ? entry.addresses.length : 0;
     this.#events.onUnavailable(host, { reason: error.message, earlier });
-  }
-
-  #onResponse(host: string, entry: Entry): void {
-    entry.slowAt = Number.NEGATIVE_INFINITY;
-    if (entry.isUnavailable) this.#events.onAvailable(host);
-    entry.isUnavailable = false;
   }
 }
 

@@ -2,67 +2,43 @@ import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { domainToASCII } from 'node:url';
-import { askServer, configuredServers } from './channels.ts';
-import { type QueryFamily, queryInTurn } from './dns-query.ts';
-import { createEtcFile } from './etc-file.ts';
-import { parseHosts } from './hosts.ts';
+import { queryInTurn, queryServers } from './dns-query.ts';
+import {
+  candidatesOf,
+  listedAddresses,
+  parseNameSources,
+  parseResolvConf,
+  readEtcFile,
+} from './etc-files.ts';
 import { NameError } from './name-error.ts';
-import { askInTurn } from './name-servers.ts';
-import { parseNameServices, servicesFor } from './name-services.ts';
-import { candidatesOf, parseResolvConf } from './resolv-conf.ts';
 
 /** Finds the addresses of a host name, of which there is at least one. Rejects with a `NameError`. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** Where a system's settings are, and what asks the C library; for tests. */
+/** Replacements for parts of the system, for tests. */
 export interface SystemResolverOptions {
-  /** The folder of `hosts`, `resolv.conf` and `nsswitch.conf`; default `/etc`. */
+  /** Folder of `hosts`, `resolv.conf` and `nsswitch.conf`; default `/etc`. */
   readonly folder?: string;
-  /** A full machine name; default: this one's. */
+  /** Full name of this machine; default: the system's. */
   readonly machine?: string;
   /** Default: getaddrinfo(3). */
   readonly system?: Resolve;
   /** Name servers to ask in place of those in `resolv.conf`. */
   readonly servers?: readonly string[];
-  /** In ms, default `performance.now`. */
-  readonly now?: () => number;
 }
 
-/** What ends in a number is an IPv4 address in one of the C library's notations, such as `127.1`. */
+/** IPv4 addresses in one of the C library's notations, such as `127.1`. */
 const isNumber = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
 const loopback: readonly string[] = ['127.0.0.1', '::1'];
 
 /**
  * Resolves names as the C library does by the same files, but asks name servers on the event loop, by c-ares: any number of
- * names can wait there, while getaddrinfo(3) holds one of libuv's four threads for each. What only the C library can
- * ask is left to it: other sources in nsswitch.conf, and systems other than Linux.
+ * names can wait there, while getaddrinfo(3) holds one of libuv's four threads for each. Everything but the hosts file and
+ * name servers is left to getaddrinfo: other sources in nsswitch.conf, and systems other than Linux.
  */
 export function createSystemResolver(options: SystemResolverOptions = {}): Resolve {
-  const {
-    folder = '/etc',
-    machine = hostname(),
-    system = getaddrinfo,
-    now = () => performance.now(),
-  } = options;
-  const hosts = createEtcFile(`${folder}/hosts`, parseHosts, now);
-  const services = createEtcFile(`${folder}/nsswitch.conf`, parseNameServices, now);
-  const settings = createEtcFile(
-    `${folder}/resolv.conf`,
-    (text) => ({ ...parseResolvConf(text, machine), servers: options.servers ?? configuredServers() }),
-    now,
-  );
-  let turn = 0;
-
-  function queryDns(host: string): Promise<readonly string[]> {
-    const { servers, rotates, isWithoutIPv6, ...names } = settings();
-    const at = rotates ? turn++ % servers.length : 0;
-    const inOrder = [...servers.slice(at), ...servers.slice(0, at)];
-    const query: QueryFamily = async (name, family) =>
-      isWithoutIPv6 && family === 6
-        ? []
-        : askInTurn(inOrder, (server, timeoutMs) => askServer(name, family, server, timeoutMs));
-    return queryInTurn(host, candidatesOf(host, names), query);
-  }
+  const { folder = '/etc', machine = hostname(), system = getaddrinfo, servers } = options;
+  const query = queryServers(servers);
 
   return async (given) => {
     if (isIP(given) !== 0) return [given];
@@ -70,26 +46,24 @@ export function createSystemResolver(options: SystemResolverOptions = {}): Resol
     const host = /[^\0-\x7f]/.test(given) ? domainToASCII(given) : given.toLowerCase();
     const plain = host.endsWith('.') ? host.slice(0, -1) : host;
     if (plain === '') throw new NameError('ENOTFOUND', given);
-    const isOurs = process.platform === 'linux' && !isNumber.test(plain);
-    const sources = isOurs
-      ? servicesFor(plain, services(), { name: machine, servers: settings().servers })
-      : ['system'];
-    if (sources.includes('system')) return system(host);
-    let failure = new NameError('ENOTFOUND', given);
-    for (const source of sources) {
-      const listed = source === 'files' ? hosts().get(host) : undefined;
-      if (listed !== undefined) return listed;
-      // RFC 6761 §6.3 and §6.4: never a question to a name server.
-      if (/(?:^|\.)localhost$/.test(plain)) return loopback;
-      if (/(?:^|\.)invalid$/.test(plain)) break;
-      if (source === 'dns')
-        try {
-          return await queryDns(host);
-        } catch (error) {
-          failure = error as NameError;
-        }
+    const textOf = (name: string) => readEtcFile(`${folder}/${name}`, given);
+    if (process.platform !== 'linux' || isNumber.test(plain)) return system(host);
+    const sources = parseNameSources(textOf('nsswitch.conf'));
+    if (!sources.isUsual) return system(host);
+    const listed = listedAddresses(textOf('hosts'), host);
+    if (listed.length > 0) return listed;
+    // RFC 6761 §6.3 and §6.4: never a question to a name server.
+    if (/(?:^|\.)localhost$/.test(plain)) return loopback;
+    if (/(?:^|\.)invalid$/.test(plain)) throw new NameError('ENOTFOUND', given);
+    const settings = parseResolvConf(textOf('resolv.conf'), machine);
+    try {
+      return await queryInTurn(host, candidatesOf(host, settings), (name, family) =>
+        settings.isWithoutIPv6 && family === 6 ? Promise.resolve([]) : query(name, family),
+      );
+    } catch (error) {
+      if (sources.hasMore && (error as NameError).code === 'ENOTFOUND') return system(host);
+      throw error;
     }
-    throw failure;
   };
 }
 

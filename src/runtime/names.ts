@@ -7,18 +7,18 @@ import type { NameError } from '../names/name-error.ts';
 import { Names } from '../names/names.ts';
 import { createSystemResolver, type Resolve } from '../names/system-resolver.ts';
 
-/** How everything a gateway connects to is found by name. */
+/** Lookups of everything that a gateway connects to by name. */
 export interface GatewayNames {
-  /** For upstreams, whose requests have timeouts of their own. */
+  /** Lookup for upstreams, whose requests have timeouts of their own. */
   readonly findAddresses: FindAddresses;
-  /** The `lookup` of connections that libraries open: fails after so many ms. */
+  /** Creates the `lookup` of connections that libraries open; it fails after `timeoutMs`. */
   lookupWithin(timeoutMs: number): LookupFunction;
 }
 
 type Failure = 'not_found' | 'unavailable';
 const failureOf: Record<NameError['code'], Failure> = { ENOTFOUND: 'not_found', EAI_AGAIN: 'unavailable' };
 
-/** Creates the one place where names are looked up; what fails is counted, and name servers that fail are in the log. */
+/** Creates the one cache of names that a process has; failed lookups are counted, and silent name servers logged. */
 export function createGatewayNames(
   log: Log,
   registry: MetricsRegistry,

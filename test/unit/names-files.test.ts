@@ -1,30 +1,41 @@
 import t from 'tap';
-import { parseHosts } from '../../src/names/hosts.ts';
-import { parseNameServices, servicesFor } from '../../src/names/name-services.ts';
-import { candidatesOf, parseResolvConf } from '../../src/names/resolv-conf.ts';
+import {
+  candidatesOf,
+  listedAddresses,
+  parseNameSources,
+  parseResolvConf,
+  readEtcFile,
+} from '../../src/names/etc-files.ts';
 
 t.test('the hosts file', async (t) => {
-  const hosts = parseHosts(
-    [
-      '# Kubernetes-managed hosts file.',
-      '127.0.0.1\tlocalhost',
-      '::1 localhost ip6-localhost # both',
-      '10.0.0.1 App.Example app',
-      '10.0.0.2 app',
-      '10.0.0.2 app',
-      'fe80::1%eth0 link',
-      'nonsense app',
-      '10.0.0.3',
-      '',
-    ].join('\n'),
-  );
-  t.strictSame(Object.fromEntries(hosts), {
+  const text = [
+    '# Kubernetes-managed hosts file.',
+    '127.0.0.1\tlocalhost',
+    '::1 localhost ip6-localhost # both',
+    '10.0.0.1 App.Example app',
+    '10.0.0.2 app',
+    '10.0.0.2 app',
+    'fe80::1%eth0 link',
+    'nonsense app',
+    '10.0.0.3',
+    '',
+  ].join('\n');
+  const expected = {
     localhost: ['127.0.0.1', '::1'],
     'ip6-localhost': ['::1'],
     'app.example': ['10.0.0.1'],
     app: ['10.0.0.1', '10.0.0.2'],
     link: ['fe80::1%eth0'],
-  });
+    nonsense: [],
+    both: [],
+  };
+  for (const [host, addresses] of Object.entries(expected))
+    t.strictSame(listedAddresses(text, host), addresses, host);
+});
+
+t.test('a file that is missing is empty, and one that can’t be read denies no name', async (t) => {
+  t.equal(readEtcFile('/nonexistent/hosts', 'app'), '');
+  t.throws(() => readEtcFile('/', 'app'), { code: 'EAI_AGAIN' });
 });
 
 t.test('the names that a name may stand for', async (t) => {
@@ -63,42 +74,26 @@ t.test('the names that a name may stand for', async (t) => {
   t.equal(parseResolvConf('options ndots:99', 'box').ndots, 15);
 });
 
-t.test('what nsswitch.conf leaves to us, and what to the C library', async (t) => {
-  const rows: [line: string, host: string, services: string[]][] = [
-    ['', 'app', ['files', 'dns']],
-    ['passwd: files\n#hosts: nis', 'app', ['files', 'dns']],
-    ['hosts:          files dns', 'app', ['files', 'dns']],
-    ['hosts: dns files', 'app', ['dns', 'files']],
-    ['hosts: files # dns', 'app', ['files']],
-    ['hosts: files mdns4_minimal [NOTFOUND=return] dns', 'app', ['files', 'dns']],
-    ['hosts: files mdns4_minimal [NOTFOUND=return] dns', 'printer.local', ['system']],
-    ['hosts: files dns myhostname', 'app', ['files', 'dns']],
-    ['hosts: files dns myhostname', 'box', ['system']],
-    ['hosts: files dns [SUCCESS=merge] files', 'app', ['system']],
-    ['hosts: mymachines resolve [!UNAVAIL=return] files myhostname dns', 'app', ['system']],
-    ['hosts: files sss dns', 'app', ['system']],
-    ['hosts: files myhostname resolve [!UNAVAIL=return] dns', 'app', ['system']],
-  ];
-  for (const [line, host, services] of rows)
-    t.strictSame(
-      servicesFor(host, parseNameServices(line), { name: 'box', servers: ['10.0.0.53'] }),
-      services,
-      `${host} by ${line}`,
-    );
-});
-
-t.test('systemd-resolved is asked as a name server where it is one', async (t) => {
-  const rows: [sources: string, host: string, services: string[]][] = [
-    ['files myhostname resolve [!UNAVAIL=return] dns', 'app', ['files', 'dns']],
-    ['files resolve', 'app.example', ['files', 'dns']],
-    ['resolve [!UNAVAIL=return] files dns', 'app', ['dns', 'files']],
-    ['files resolve [!UNAVAIL=return] dns', 'printer.local', ['system']],
-    ['mymachines resolve [!UNAVAIL=return] files myhostname dns', 'app', ['system']],
-  ];
-  for (const [sources, host, services] of rows)
-    t.strictSame(
-      servicesFor(host, parseNameServices(`hosts: ${sources}`), { name: 'box', servers: ['127.0.0.53'] }),
-      services,
-      `${host} by ${sources}`,
-    );
-});
+t.test(
+  'nsswitch.conf leaves files and name servers to us, in this order, and the rest to the C library',
+  async (t) => {
+    const rows: [line: string, isUsual: boolean, hasMore?: boolean][] = [
+      ['', true],
+      ['passwd: files\n#hosts: nis', true],
+      ['hosts:          files dns', true],
+      ['hosts:\tfiles dns # sss\n', true],
+      ['hosts: files dns myhostname', true, true],
+      ['hosts: dns files', false],
+      ['hosts: files', false],
+      ['hosts: files # dns', false],
+      ['hosts: files mdns4_minimal [NOTFOUND=return] dns', false, true],
+      ['hosts: files dns [SUCCESS=merge] files', false, true],
+      ['hosts: files sss dns', false, true],
+      ['hosts: files [UNAVAIL=return] dns', false, true],
+      ['hosts: files resolve [!UNAVAIL=return] dns', false, true],
+      ['hosts: mymachines resolve [!UNAVAIL=return] files myhostname dns', false, true],
+    ];
+    for (const [line, isUsual, hasMore = false] of rows)
+      t.strictSame(parseNameSources(line), { isUsual, hasMore }, line);
+  },
+);

@@ -125,6 +125,21 @@ t.test('while no name server responds, the earlier addresses are used', async (t
   t.equal(find('a').now, null, 'they respond again, and are waited for');
 });
 
+t.test('after a slow response the next lookups are not waited for, until one is quick again', async (t) => {
+  const { lookups, find, pass } = namesWith();
+  find('a');
+  await lookups[0]!.end(['10.0.0.1']);
+  pass(freshMs);
+  find('a');
+  pass(staleAfterMs);
+  await lookups[1]!.end(['10.0.0.2']);
+  pass(freshMs);
+  t.equal(find('a').now, '10.0.0.2');
+  await lookups[2]!.end(['10.0.0.3']);
+  pass(freshMs);
+  t.equal(find('a').now, null);
+});
+
 t.test('older ones are used later, since another service may have them by now', async (t) => {
   const { lookups, find, pass } = namesWith();
   find('a');
