@@ -101,7 +101,6 @@ const phrases = [
   'response stalled',
   'response cut off',
   'too many waiting requests',
-  'no file descriptor left',
   'store unavailable',
   'identity provider unavailable',
   'overloaded',

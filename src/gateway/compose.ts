@@ -28,7 +28,7 @@ import { createForward } from '../proxy/forward.ts';
 import type { Forward } from '../proxy/forward-options.ts';
 import type { OpenStreams } from '../proxy/open-streams.ts';
 import type { AuditTrail } from '../runtime/audit-trail.ts';
-import type { DescriptorBudget } from '../runtime/descriptor-budget.ts';
+import type { Descriptors } from '../runtime/descriptors.ts';
 import type { Engine } from '../runtime/engine.ts';
 import { prepareKeys } from '../runtime/key-rotation.ts';
 import type { GatewayMetrics } from '../runtime/metrics.ts';
@@ -50,7 +50,7 @@ import { sessionTimesOf } from './session-times.ts';
 /** What outlives a configuration: a reload builds another gateway from the same parts. */
 export interface LastingParts {
   readonly engine: Engine;
-  readonly descriptors: DescriptorBudget;
+  readonly descriptors: Descriptors;
   readonly names: GatewayNames;
   readonly stores: Stores;
   /** Every key that signs. */
@@ -178,10 +178,9 @@ export async function composeGateway(
 }
 
 function composeForward(config: Config, lasting: LastingParts, cors: Cors, replies: Replies): Forward {
-  const { streams, tracing, descriptors } = lasting;
+  const { streams, tracing } = lasting;
   const forward = createForward({
     streams,
-    hasRoomForUpgrade: (stage) => descriptors.hasRoomForUpgrade(stage),
     passedMeaning: createPassedMeaning(headerRules(config)),
     via: lasting.via,
     ownCookies: ownCookies(lasting),

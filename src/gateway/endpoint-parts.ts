@@ -6,7 +6,6 @@ import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Log } from '../log/log.ts';
 import type { AuditTrail } from '../runtime/audit-trail.ts';
-import type { DescriptorBudget } from '../runtime/descriptor-budget.ts';
 import type { GatewayMetrics } from '../runtime/metrics.ts';
 import type { GatewayNames } from '../runtime/names.ts';
 import type { Stores } from '../runtime/stores.ts';
@@ -30,7 +29,6 @@ export interface EndpointParts {
   readonly auditTrail: AuditTrail;
   readonly metrics: Pick<GatewayMetrics, 'refreshes' | 'loginsBy'>;
   readonly names: GatewayNames;
-  readonly descriptors: Pick<DescriptorBudget, 'beginCall'>;
   readonly tracing: Tracing | null;
   readonly now: () => number;
   /** Ends everything that a session or key has in flight. */

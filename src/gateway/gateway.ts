@@ -132,7 +132,6 @@ export class Gateway implements WatchedGateway {
   /** It is given no more exchanges: closes what it has open after the last of them. */
   retire(): void {
     this.#isRetired = true;
-    this.#parts.routes.retire();
     if (this.#open === 0) this.#closeRetired();
   }
 

@@ -23,7 +23,6 @@ import { createIdentityProvider, type IdentityProvider } from '../identity-provi
 import { createProviderNetwork, type ProviderNetwork } from '../identity-providers/provider-network.ts';
 import { createSignInStarts, type SignInStarts } from '../identity-providers/sign-in-start.ts';
 import type { Log } from '../log/log.ts';
-import type { DescriptorBudget } from '../runtime/descriptor-budget.ts';
 import type { GatewayNames } from '../runtime/names.ts';
 import { traceNetwork } from '../runtime/spans.ts';
 import type { Stores } from '../runtime/stores.ts';
@@ -45,7 +44,6 @@ export interface SignInParts {
   readonly now: () => number;
   readonly endSession: EndSession;
   readonly names: GatewayNames;
-  readonly descriptors: Pick<DescriptorBudget, 'beginCall'>;
 }
 
 /** The endpoints of every identity provider. */
@@ -110,10 +108,9 @@ class ComposedProvider {
 
   constructor(options: ProviderParts) {
     this.#options = options;
-    const { names, descriptors, tracing } = options.parts;
+    const { names, tracing } = options.parts;
     const lookup = names.lookupWithin(lookupMs);
-    const { beginCall } = descriptors;
-    this.network = traceNetwork(createProviderNetwork({ lookup, beginCall }), tracing);
+    this.network = traceNetwork(createProviderNetwork({ lookup }), tracing);
     // Without a page of the front end it only receives the provider's sign-outs.
     this.#provider = this.#create({ redirect_uri: '', ...options.settings });
   }

@@ -8,8 +8,7 @@ import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
 import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
 import { hostAndPort } from '../proxy/upstream-failure.ts';
-import type { DescriptorBudget, PooledUpstream } from '../runtime/descriptor-budget.ts';
-import { upstreamDescriptors } from '../runtime/descriptor-needs.ts';
+import type { Descriptors } from '../runtime/descriptors.ts';
 import type { Engine } from '../runtime/engine.ts';
 import type { GatewayNames } from '../runtime/names.ts';
 import type { Assertions } from './assertions.ts';
@@ -18,8 +17,6 @@ import type { Assertions } from './assertions.ts';
 export interface ComposedRoutes {
   readonly table: RouteTable;
   readonly upstreams: readonly Upstream[];
-  /** New requests take other routes from now on. */
-  retire(): void;
   /** Closes every connection to every upstream. */
   close(): Promise<void>;
 }
@@ -27,7 +24,7 @@ export interface ComposedRoutes {
 /** What of the gateway routes need. */
 export interface RouteParts {
   readonly engine: Pick<Engine, 'openConnection'>;
-  readonly descriptors: DescriptorBudget;
+  readonly descriptors: Pick<Descriptors, 'addPools' | 'makeRoom' | 'spareSockets'>;
   readonly names: Pick<GatewayNames, 'findAddresses'>;
   readonly readFile: ReadFile;
   readonly assertions: Pick<Assertions, 'assertFor'>;
@@ -56,7 +53,7 @@ export async function composeRoutes(
       createUpstream({ ...options, beforeConnect: makeRoom, spareSockets }, openConnection),
     );
   }
-  const share = descriptors.openPools(config, pooled(config, upstreams));
+  const removePools = descriptors.addPools([...upstreams.values()]);
 
   const identity = new Map<string, IdentityHeadersOf>();
   for (const [name, settings] of Object.entries(config.upstreams))
@@ -90,20 +87,12 @@ export async function composeRoutes(
   return {
     table: createRouteTable(routes),
     upstreams: [...upstreams.values()],
-    retire: () => share.retire(),
     async close() {
-      share.release();
+      removePools();
       for (const upstream of upstreams.values()) upstream.close();
       await echo?.close();
     },
   };
-}
-
-function pooled(config: Config, upstreams: ReadonlyMap<string, Upstream>): PooledUpstream[] {
-  return [...upstreams].map(([name, upstream]) => ({
-    upstream,
-    descriptors: upstreamDescriptors(config.upstreams[name]!),
-  }));
 }
 
 function upstreamOptions(

@@ -33,8 +33,6 @@ export interface ProviderNetworkOptions {
   readonly maxResponseBytes?: number;
   /** Finds the provider by name; default: getaddrinfo(3). */
   readonly lookup?: LookupFunction;
-  /** Called before each call, which takes one connection; what it returns, once that is closed. Default: nothing. */
-  readonly beginCall?: () => () => void;
 }
 
 /**
@@ -73,7 +71,6 @@ export function createProviderNetwork(options: ProviderNetworkOptions = {}): Pro
     fetchTimeoutMs = 5_000,
     maxResponseBytes = 1024 * 1024,
     lookup,
-    beginCall = () => () => {},
   } = options;
   const agent = new Agent({
     allowH2: false,
@@ -85,7 +82,6 @@ export function createProviderNetwork(options: ProviderNetworkOptions = {}): Pro
   });
 
   async function call(url: string, { method, headers, body }: ProviderCall, timeoutMs: number) {
-    const endCall = beginCall();
     try {
       const response = await request(url, {
         dispatcher: agent,
@@ -98,8 +94,6 @@ export function createProviderNetwork(options: ProviderNetworkOptions = {}): Pro
     } catch (error) {
       const code = codeOf(error);
       throw new ProviderUnavailable(`${nameOf(method, url)}: ${code}`, { isUndone: unreached.has(code) });
-    } finally {
-      endCall();
     }
   }
 

@@ -4,11 +4,9 @@ import type { PassedMeaning } from '../http/header-names.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { ResponseRules } from './response-headers.ts';
 import type { ForwardingRoute } from './route-table.ts';
-import type { HasRoomForUpgrade } from './upgrade.ts';
 
 /**
- * Sends an admitted exchange to its upstream and the response back. Throws, only before it starts, `UnwritableHead`, and
- * `upstream_overloaded` for an upgrade that there is no room for.
+ * Sends an admitted exchange to its upstream and the response back. Throws, only before it starts, `UnwritableHead`.
  */
 export type Forward = (
   exchange: Exchange,
@@ -21,7 +19,6 @@ export type Forward = (
 /** What forwarding needs besides the exchange; the same for every request. */
 export interface ForwardOptions extends ResponseRules {
   readonly streams: OpenStreams;
-  readonly hasRoomForUpgrade: HasRoomForUpgrade;
   /** Decides which of a client's headers pass. */
   readonly passedMeaning: PassedMeaning;
   /** The name of this gateway in `Postern-Via`. */

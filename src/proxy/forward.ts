@@ -90,7 +90,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
     this.target = preflight ? exchange.path : exchange.target;
     this.hasBody = head.hasBody;
     this.isUploading = head.hasBody;
-    this.upgrade = upgradeOf(exchange, route, options.hasRoomForUpgrade);
+    this.upgrade = upgradeOf(exchange, route);
     this.chunked = head.framing.isChunked;
     this.connectTimeoutMs = route.connectTimeoutMs;
     this.responseTimeoutMs = route.responseTimeoutMs;

@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import {
   asksToUpgrade,
@@ -11,50 +10,26 @@ import { type ResponseRules, responseFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import { Tunnel } from './tunnel.ts';
 
-/**
- * Whether there are file descriptors for an upgraded connection, which takes one towards the upstream beside those of its
- * pool: one that is asked for, or one that has just been switched and is there already.
- */
-export type HasRoomForUpgrade = (stage: 'asked' | 'switched') => boolean;
-
-/** What the 101 to a client depends on. */
+/** Rules of the 101 to a client. */
 export interface SwitchRules extends ResponseRules {
-  readonly hasRoomForUpgrade: HasRoomForUpgrade;
   readonly corsHeaders: (exchange: Exchange) => readonly string[];
 }
 
-/**
- * The protocol to switch to, in lower case: `websocket`, or one that the route allows; null: none. Throws
- * `upstream_overloaded` if there is no room for another.
- */
-export function upgradeOf(exchange: Exchange, route: Route, hasRoom: HasRoomForUpgrade): string | null {
-  const upgrade = askedFor(exchange, route);
-  if (upgrade !== null) assertRoom(hasRoom('asked'));
-  return upgrade;
-}
-
-function askedFor({ head, minor }: Exchange, route: Route): string | null {
+/** The protocol to switch to, in lower case: `websocket`, or one that the route allows; null: none. */
+export function upgradeOf({ head, minor }: Exchange, route: Route): string | null {
   if (minor === 0 || !asksToUpgrade(head)) return null;
   if (isWebSocketRequest(head)) return 'websocket';
   const name = head.upgrade.toLowerCase();
   return name !== 'websocket' && route.upgrades.has(name) ? name : null;
 }
 
-function assertRoom(hasRoom: boolean): void {
-  if (!hasRoom) throw new Refusal('upstream_overloaded', { reason: 'no file descriptor left' });
-}
-
-/**
- * The headers of the client's 101: the upstream's, cleaned, the protocol, and our subprotocol if it chose none. Throws
- * `upstream_overloaded` if others have taken the room meanwhile.
- */
+/** The headers of the client's 101: the upstream's, cleaned, the protocol, and our subprotocol if it chose none. */
 export function switchFields(
   fields: readonly string[],
   exchange: Exchange,
   upgrade: string,
   rules: SwitchRules,
 ): string[] {
-  assertRoom(rules.hasRoomForUpgrade('switched'));
   const all = responseFields(fields, exchange.id, 'none', rules);
   all.push(
     ...['Connection', 'Upgrade', 'Upgrade', upgrade],
@@ -91,7 +66,7 @@ export function openTunnel(
   );
 }
 
-/** Whether headers, names and values in turn, choose a WebSocket subprotocol. */
+/** True if headers, names and values in turn, choose a WebSocket subprotocol. */
 function namesProtocol(fields: readonly string[]): boolean {
   return fields.some((name, i) => i % 2 === 0 && name.toLowerCase() === 'sec-websocket-protocol');
 }

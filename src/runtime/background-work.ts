@@ -5,7 +5,6 @@ import type { Log } from '../log/log.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { reportCommandEvents } from './command-events.ts';
-import type { DescriptorBudget } from './descriptor-budget.ts';
 import { addKeyMetrics } from './key-metrics.ts';
 import { startKeyRotation } from './key-rotation.ts';
 import type { KeySettings } from './key-times.ts';
@@ -37,7 +36,6 @@ export interface BackgroundParts {
   readonly keys: KnownKeys;
   /** The configuration that serves now. */
   readonly settings: () => BackgroundSettings;
-  readonly descriptors: Pick<DescriptorBudget, 'fit'>;
   readonly refused: Pick<RefusedConnections, 'check' | 'flush'>;
   /** The clock, epoch ms. */
   readonly now: () => number;
@@ -49,7 +47,7 @@ export interface BackgroundParts {
  */
 export function startBackgroundWork(
   { records, sessions, singleUse }: Pick<Stores, 'records' | 'sessions' | 'singleUse'>,
-  { recentUse, log, registry, clocks, keys, settings, descriptors, refused, now }: BackgroundParts,
+  { recentUse, log, registry, clocks, keys, settings, refused, now }: BackgroundParts,
 ): BackgroundWork {
   const logStoreError = (error: unknown) => log.error('background store write failed', { err: error });
   const flush = () => recentUse.flush().catch(logStoreError);
@@ -60,12 +58,8 @@ export function startBackgroundWork(
       .pruneAuditEvents({ since: clocks.certainNow() - retention, maxEvents })
       .catch(logStoreError);
   };
-  const checkConnections = () => {
-    descriptors.fit();
-    refused.check();
-  };
   const timers = [
-    setInterval(checkConnections, connectionsIntervalMs),
+    setInterval(() => refused.check(), connectionsIntervalMs),
     setInterval(flush, flushIntervalMs),
     setInterval(() => sessions.prune().catch(logStoreError), pruneIntervalMs),
     setInterval(pruneAudit, auditPruneIntervalMs),

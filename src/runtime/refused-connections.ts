@@ -1,6 +1,6 @@
+import { closeSync, openSync } from 'node:fs';
 import type { Log } from '../log/log.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
-import { isOutOfDescriptors } from './descriptor-limit.ts';
 
 /** Why a connection was closed before its first byte. */
 const reasons = ['limit', 'descriptors', 'address'] as const;
@@ -69,5 +69,16 @@ export class RefusedConnections {
     this.#logged = refused;
     this.#secondsWithoutLogged = this.#secondsWithoutTotal;
     this.#lastLine = this.#now();
+  }
+}
+
+/** True if no descriptor is left, of this process or of the whole machine: libuv closes new connections then without a word. */
+export function isOutOfDescriptors(): boolean {
+  try {
+    closeSync(openSync('/dev/null', 'r'));
+    return false;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'EMFILE' || code === 'ENFILE';
   }
 }

@@ -4,8 +4,7 @@ import { createReadiness, type ReadReadiness } from '../http/readiness.ts';
 import type { Log } from '../log/log.ts';
 import type { Resolve } from '../names/system-resolver.ts';
 import { createOpenStreams, type OpenStreams } from '../proxy/open-streams.ts';
-import { DescriptorBudget } from '../runtime/descriptor-budget.ts';
-import { countOpenDescriptors, readDescriptorLimit } from '../runtime/descriptor-limit.ts';
+import { Descriptors } from '../runtime/descriptors.ts';
 import { createGatewayMetrics, type GatewayMetrics } from '../runtime/metrics.ts';
 import { createGatewayNames, type GatewayNames } from '../runtime/names.ts';
 import { RefusedConnections } from '../runtime/refused-connections.ts';
@@ -26,7 +25,7 @@ export interface ProcessParts {
   /** From now on {@link readiness} says `draining`. */
   readonly startDraining: () => void;
   readonly names: GatewayNames;
-  readonly descriptors: DescriptorBudget;
+  readonly descriptors: Descriptors;
   readonly refused: RefusedConnections;
   readonly log: Log;
   /** The name of this gateway in `Postern-Via`. */
@@ -70,7 +69,7 @@ export async function createProcessParts(
       isDraining = true;
     },
     names: createGatewayNames(log, metrics.registry, resolve),
-    descriptors: new DescriptorBudget(config, readDescriptorLimit(), countOpenDescriptors()),
+    descriptors: new Descriptors(config),
     refused: new RefusedConnections(metrics.registry, log),
     log,
     via,

@@ -51,7 +51,7 @@ export async function startServing(
   parts: ProcessParts,
   options: ServingOptions,
 ): Promise<ServingGateway> {
-  const { current, streams, metrics, health, names, descriptors, refused, log, now } = parts;
+  const { current, streams, metrics, health, names, refused, log, now } = parts;
   const { content, readStoreFile, showsEchoPage, creates, appliesManaged } = options;
   const opened = await openStores(config, {
     now,
@@ -84,7 +84,6 @@ export async function startServing(
     clocks: opened.clocks,
     keys: lasting.keys,
     settings: () => current.settings(),
-    descriptors,
     refused,
     now,
   });
@@ -168,13 +167,12 @@ async function startAccepting(
       refused.count(why === 'limit' && descriptors.isShort ? 'descriptors' : why),
   };
   const listener = new PublicListener(config, tls.listen, parts);
-  const decisions = await createDecisionListeners(config, tls, {
+  const decisions: DecisionListeners = await createDecisionListeners(config, tls, {
     ...parts,
     onHandshakeFailed: (failure) => listener.countFailedHandshake(failure),
-    hasRoom: descriptors.admitsDecision,
+    hasRoom: () => decisions.sockets < descriptors.share,
     strangers: new Strangers(descriptors.strangers),
   });
-  descriptors.watchDecisions(decisions);
   metrics.watchConnections(listener, descriptors);
   descriptors.applyTo(listener, config, log);
   const bootstrapToken = await runStep(() => openBootstrap(stores.records, config));

@@ -4,6 +4,7 @@ import { ManagementServer } from '../http/management.ts';
 import { ListenerCertificates } from '../listeners/listener-certificates.ts';
 import type { Log } from '../log/log.ts';
 import type { Resolve } from '../names/system-resolver.ts';
+import { managementConnections } from '../runtime/descriptors.ts';
 import { ManagedReadings } from '../runtime/managed-readings.ts';
 import { addReloads } from '../runtime/reload-metrics.ts';
 import type { Creation } from '../runtime/store-files.ts';
@@ -75,11 +76,11 @@ export async function startGateway(
   });
 }
 
-function createManagement({ metrics, readiness, current, descriptors }: ProcessParts): ManagementServer {
+function createManagement({ metrics, readiness, current }: ProcessParts): ManagementServer {
   return new ManagementServer({
     metrics: metrics.registry,
     readiness,
     assertionKeys: () => current.assertionKeys(),
-    maxConnections: descriptors.managementConnections,
+    maxConnections: managementConnections(),
   });
 }

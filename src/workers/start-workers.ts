@@ -4,8 +4,7 @@ import { ManagementServer } from '../http/management.ts';
 import { ListenerCertificates } from '../listeners/listener-certificates.ts';
 import type { Log } from '../log/log.ts';
 import { createMetricsRegistry } from '../metrics/registry.ts';
-import { DescriptorBudget } from '../runtime/descriptor-budget.ts';
-import { countOpenDescriptors, readDescriptorLimit } from '../runtime/descriptor-limit.ts';
+import { managementConnections } from '../runtime/descriptors.ts';
 import { ManagedReadings } from '../runtime/managed-readings.ts';
 import { addReloads } from '../runtime/reload-metrics.ts';
 import type { Creation } from '../runtime/store-files.ts';
@@ -42,11 +41,6 @@ export async function startWorkers(config: Config, log: Log, options: WorkersOpt
   let group: WorkerGroup | undefined;
   let isDraining = false;
   const metrics = createSupervisorMetrics(registry, () => group);
-  const { managementConnections } = new DescriptorBudget(
-    config,
-    readDescriptorLimit(),
-    countOpenDescriptors(),
-  );
   // The first listener to open: probes see that the process lives, and what it waits for.
   const management = new ManagementServer({
     metrics,
@@ -55,7 +49,7 @@ export async function startWorkers(config: Config, log: Log, options: WorkersOpt
       return combineReadiness(states, isDraining);
     },
     assertionKeys: async () => group?.assertionKeys() ?? null,
-    maxConnections: managementConnections,
+    maxConnections: managementConnections(),
   });
   const managementAddress = await management.listen(config.management.host, config.management.port);
   const storeFiles = readStoreFiles(config);

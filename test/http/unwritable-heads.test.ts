@@ -103,7 +103,6 @@ async function forwardTo(
   const forward = (replies: Replies) =>
     createForward({
       streams: { add() {}, remove() {} } as never,
-      hasRoomForUpgrade: () => true,
       via: 'this-gateway',
       passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
       ownCookies: { names: [], prefixes: [] },

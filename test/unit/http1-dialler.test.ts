@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import type { FindAddresses } from '../../src/http1/client/client-socket.ts';
 import { createDialler, type Dialler } from '../../src/http1/client/dialler.ts';
-import { countOpenDescriptors } from '../../src/runtime/descriptor-limit.ts';
+import { countOpenDescriptors } from '../../src/runtime/descriptors.ts';
 import { eventually } from '../support/eventually.ts';
 import { deafen } from '../support/servers/deaf-addresses.ts';
 

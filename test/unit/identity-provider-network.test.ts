@@ -212,22 +212,3 @@ t.test('a provider is found by the lookup it is given, and a lookup that fails i
   });
   t.strictSame(asked, ['idp.test', 'silent.test']);
 });
-
-t.test('each call is announced before it takes a connection, and its end however it ends', async (t) => {
-  const { url } = await setUp(t, json({}));
-  let open = 0;
-  let begun = 0;
-  const beginCall = () => {
-    begun += 1;
-    open += 1;
-    return () => {
-      open -= 1;
-    };
-  };
-  const network = createProviderNetwork({ documentTimeoutMs: 250, beginCall });
-  t.teardown(() => network.close());
-  const calls = [network.getObject(url), network.getObject('http://127.0.0.1:1/')];
-  t.equal(open, 2);
-  t.match(await Promise.allSettled(calls), [{ status: 'fulfilled' }, { status: 'rejected' }]);
-  t.strictSame({ open, begun }, { open: 0, begun: 2 });
-});

@@ -2,12 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import { createMetricsRegistry } from '../../src/metrics/registry.ts';
-import {
-  countOpenDescriptors,
-  isOutOfDescriptors,
-  readDescriptorLimit,
-} from '../../src/runtime/descriptor-limit.ts';
-import { RefusedConnections } from '../../src/runtime/refused-connections.ts';
+import { countOpenDescriptors, readDescriptorLimit } from '../../src/runtime/descriptors.ts';
+import { isOutOfDescriptors, RefusedConnections } from '../../src/runtime/refused-connections.ts';
 
 function start() {
   const registry = createMetricsRegistry();

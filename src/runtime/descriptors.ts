@@ -1,0 +1,155 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Config } from '../config/sections/schema.ts';
+import type { Upstream } from '../http1/client/client-pool.ts';
+import type { SpareSockets } from '../http1/client/client-socket.ts';
+import { maxProviderConnections } from '../identity-providers/provider-network.ts';
+import type { Log } from '../log/log.ts';
+
+/** Connections of probes and scrapes. */
+const maxManagementConnections = 100;
+/** Files read again, traces, and names looked up: eight for one about which every name server is silent. */
+const maxSpareFiles = 32;
+/** Attempts at further addresses of upstreams. */
+const maxSpareSockets = 64;
+/** Connections of peers that may not ask for decisions; each lasts a second. */
+const maxStrangers = 64;
+/** Files of SQLite, or connections to Redis, Sentinels and nodes included, and the process's own; without a pool for PostgreSQL. */
+const storesAndOwnFiles = 32;
+
+/** Pools of one configuration. */
+export type Pools = readonly Pick<Upstream, 'load' | 'closeFree'>[];
+
+/**
+ * Shares of the file descriptors that this process may have open, derived once at its start. What stores, management and spare
+ * files need is kept back; half of the rest is for clients, half for what they are served by: a client has one request under
+ * way, which takes one connection to an upstream at most, also once it is upgraded (two descriptors, where an upstream is the
+ * echo, whose other end is in this process). Proxies that ask for decisions have a share like the clients'.
+ */
+export class Descriptors {
+  /** Maximum number of connections of peers that may not ask for decisions. */
+  readonly strangers: number;
+  /** Maximum number of clients, of connections to upstreams, and of connections of proxies that ask for decisions. */
+  readonly share: number;
+  /** For addresses of upstreams that are tried side by side. */
+  readonly spareSockets: SpareSockets;
+  readonly #limit: number;
+  readonly #kept: number;
+  readonly #perClient: number;
+  readonly #pools = new Set<Pools>();
+  /** `limits.connections`. */
+  #wanted = Number.POSITIVE_INFINITY;
+
+  /** `limit`: of this process; `open`: descriptors that are open before any store and listener is. */
+  constructor(config: Config, limit = readDescriptorLimit(), open = countOpenDescriptors()) {
+    const { forward_auth, identity_providers, stores, upstreams } = config;
+    const sockets = atMost(maxSpareSockets, limit);
+    const decides = forward_auth.length > 0;
+    const hasEcho = Object.values(upstreams).some(({ url }) => url.kind === 'echo');
+    this.strangers = decides ? atMost(maxStrangers, limit) : 0;
+    this.spareSockets = createSpareSockets(sockets);
+    this.#limit = limit;
+    this.#kept =
+      open +
+      storesAndOwnFiles +
+      (stores.records.kind === 'sqlite' ? 0 : stores.records_connections) +
+      managementConnections(limit) +
+      this.strangers +
+      forward_auth.length +
+      Object.keys(identity_providers).length * atMost(maxProviderConnections, limit) +
+      atMost(maxSpareFiles, limit) +
+      sockets;
+    this.#perClient = 2 + (hasEcho ? 1 : 0) + (decides ? 1 : 0);
+    this.share = Math.max(1, Math.floor((limit - this.#kept) / this.#perClient));
+  }
+
+  /** Maximum number of client connections. */
+  get connections(): number {
+    return Math.min(this.#wanted, this.share);
+  }
+
+  /** True if fewer clients are accepted than the configuration allows. */
+  get isShort(): boolean {
+    return this.share < this.#wanted;
+  }
+
+  /** Limits this listener's connections from now on; warns if the configuration allows more than fit. */
+  applyTo(
+    listener: { limitConnections(count: number): void },
+    { limits: { connections } }: Config,
+    log: Pick<Log, 'warn'>,
+  ): void {
+    this.#wanted = connections;
+    listener.limitConnections(this.connections);
+    if (this.isShort)
+      log.warn('too few file descriptors for limits.connections', {
+        limit: this.#limit,
+        needed: this.#kept + this.#perClient * connections,
+        connections: this.connections,
+      });
+  }
+
+  /** Counts these pools until the returned function is called. */
+  addPools(pools: Pools): () => void {
+    this.#pools.add(pools);
+    return () => this.#pools.delete(pools);
+  }
+
+  /** Called before a connection to an upstream is opened: closes a free one of any pool in place of one too many. */
+  readonly makeRoom = (): void => {
+    let open = 0;
+    for (const pools of this.#pools)
+      for (const pool of pools) {
+        const { busy, free, upgraded } = pool.load();
+        open += busy + free + upgraded;
+      }
+    if (open < this.share) return;
+    for (const pools of this.#pools) for (const pool of pools) if (pool.closeFree()) return;
+  };
+}
+
+/** Maximum number of connections to the management listener. */
+export function managementConnections(limit = readDescriptorLimit()): number {
+  return atMost(maxManagementConnections, limit);
+}
+
+/**
+ * Reads how many file descriptors this process may have open; infinite where the system doesn't say so in `/proc`. Node raises
+ * the soft limit to the hard one when it starts.
+ */
+export function readDescriptorLimit(): number {
+  try {
+    const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Counts the descriptors that are open now; 0 where the system doesn't say. */
+export function countOpenDescriptors(): number {
+  try {
+    // One of them is the folder itself, while it is read.
+    return readdirSync('/proc/self/fd').length - 1;
+  } catch {
+    return 0;
+  }
+}
+
+/** A part that must not use up a low limit. */
+function atMost(most: number, limit: number): number {
+  return Math.max(8, Math.min(most, Math.floor(limit / 16)));
+}
+
+function createSpareSockets(count: number): SpareSockets {
+  let left = count;
+  return {
+    take() {
+      if (left === 0) return false;
+      left -= 1;
+      return true;
+    },
+    giveBack() {
+      left += 1;
+    },
+  };
+}
