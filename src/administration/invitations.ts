@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import type { CallerRef } from '../stores/caller.ts';
 import type { InvitationFound } from '../stores/invitation-records.ts';
 import { rightsOf } from './caller-rights.ts';
-import { assertHolds } from './no-way-up.ts';
+import { assertHolds } from './privilege.ts';
 
 /**
  * The maker of an invitation, derived from the caller. The maker's session may end before the invitation is redeemed; the

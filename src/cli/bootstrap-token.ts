@@ -1,4 +1,4 @@
-import { commandLine } from '../log/log.ts';
+import { operator } from '../administration/caller.ts';
 import { newBootstrapToken } from '../runtime/bootstrap.ts';
 import type { BootstrapState } from '../stores/records.ts';
 import { type Call, Failure } from './command.ts';
@@ -15,15 +15,12 @@ export async function bootstrapToken(call: Call): Promise<void> {
   });
 }
 
-async function resetToken({ records, changeAudit }: CommandContext): Promise<string> {
-  const reset = {
-    event: 'bootstrap_token_reset',
-    outcome: 'success',
-    actor: commandLine,
-    subject: null,
-  } as const;
-  const audit = changeAudit<BootstrapState>(() => [reset]);
-  const { token } = await records.setBootstrapToken(newBootstrapToken(), { reset: true }, audit);
+async function resetToken({ records, audit }: CommandContext): Promise<string> {
+  const { token } = await records.setBootstrapToken(
+    newBootstrapToken(),
+    { reset: true },
+    audit.withChange(operator, () => [{ event: 'bootstrap_token_reset', subject: null }]),
+  );
   return token!;
 }
 

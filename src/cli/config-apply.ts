@@ -9,12 +9,12 @@ import { withStores } from './with-stores.ts';
 
 /** `config apply`: the users and scope sets of the file, even if another configuration has superseded it. */
 export async function applyConfiguration(call: Call): Promise<void> {
-  await withStores(call, async ({ config, read, records, sessions, log }) => {
+  await withStores(call, async ({ config, read, records, sessions, audit, log }) => {
     const applied = await applyManaged(config, {
       stores: { records, sessions },
+      audit,
       log,
       reading: 'forced',
-      isForGateways: true,
     }).catch((error: unknown) => {
       throw error instanceof ManagedProblems ? findingsFailure(read, error.findings) : error;
     });

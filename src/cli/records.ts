@@ -1,9 +1,9 @@
+import { Audit } from '../administration/audit.ts';
+import { operator } from '../administration/caller.ts';
 import { withAbsolutePath } from '../config/absolute-paths.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { parseRecordsAddress, type RecordsAddress } from '../config/values/store-addresses.ts';
-import { commandLine } from '../log/log.ts';
 import { openCopySource, openCopyTarget, type RecordsLocation } from '../runtime/stores.ts';
-import type { AuditOf } from '../stores/audit.ts';
 import { CopyRefusal, copyRecords, type TableSummary } from '../stores/sql/copy.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
 import { type Call, Failure } from './command.ts';
@@ -46,25 +46,19 @@ async function copyBetween(call: Call, source: CopyEnd, target: CopyEnd): Promis
   const tell = (text: string) => stderr.write(`postern: ${text}\n`);
   const onTable = ({ table, rows }: TableSummary) => tell(`${table}: ${rows}`);
   tell(`copying the records of ${source.location} to ${target.location}`);
-  const events = { onTable, audit: auditOfCopy(call) };
+  // In the records that were written, on standard error, and for the log of their first gateway.
+  const audit = new Audit({
+    log: createCommandLog(call, 'auto'),
+    keep() {},
+    isForGateways: true,
+    now: Date.now,
+  }).withChange<void>(operator, () => [{ event: 'records_copied', subject: null }]);
+  const events = { onTable, audit };
   const tables = await copyRecords(source, target, events, Date.now()).catch((error) => {
     throw asFailure(error, target);
   });
   tell('copied; counts and checksums of all tables are the same');
   await printJsonAlone(call, { from: source.location, to: target.location, tables });
-}
-
-/** The line of a copy: in the records that were written, on standard error, and for the log of their first gateway. */
-function auditOfCopy(call: Call): AuditOf<void> {
-  const copied = { event: 'records_copied', outcome: 'success', actor: commandLine, subject: null } as const;
-  const log = createCommandLog(call, 'auto');
-  return {
-    drafts: () => [{ ...copied, address: null, requestId: null }],
-    onWritten: (entries) => {
-      for (const entry of entries) log.audit(entry);
-    },
-    isForGateways: true,
-  };
 }
 
 function requireLocation(

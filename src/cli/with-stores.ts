@@ -1,11 +1,10 @@
+import { Audit } from '../administration/audit.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { catalogueOf } from '../config/values/scope-names.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
-import type { ChangeEntry } from '../endpoints/change-audit.ts';
 import type { Log } from '../log/log.ts';
 import { openStores, type Stores } from '../runtime/stores.ts';
-import type { AuditOf } from '../stores/audit.ts';
-import type { CallerRef } from '../stores/caller.ts';
+import type { AuditDraft } from '../stores/audit.ts';
 import type { Call } from './command.ts';
 import { createCommandLog } from './command-log.ts';
 import { type ReadConfig, readConfig, requireConfig } from './configuration.ts';
@@ -22,23 +21,15 @@ export interface CommandContext {
   readonly catalogue: ReadonlySet<string>;
   /** What users and keys hold now, by this configuration. */
   readonly holdings: Holdings;
-  /**
-   * The audit lines of a change: kept in its transaction, then written to standard error, for standard output is the
-   * result's, and left for the log of a gateway.
-   */
-  readonly changeAudit: <Result>(entriesOf: (result: Result) => readonly ChangeEntry[]) => AuditOf<Result>;
-  /** Likewise, of what is no change of the records. */
-  readonly audit: (entries: readonly ChangeEntry[]) => Promise<void>;
+  /** The audit, which also writes to standard error, for standard output is the result's, and to the log of a gateway. */
+  readonly audit: Audit;
   /** The log on standard error. */
   readonly log: Pick<Log, 'audit' | 'info' | 'warn'>;
   /** Epoch ms. */
   readonly now: () => number;
 }
 
-/** Who changes records by a command: anyone who can open the stores could do so without Postern. */
-export const operator: CallerRef = { kind: 'command_line' };
-
-/** How long a command waits for its records store, ms. */
+/** Timeout of a command's calls to its records store, ms. */
 const recordsTimeoutMs = 5_000;
 
 /** Opens the stores for one piece of work and closes them, whether or not it succeeds. */
@@ -68,7 +59,7 @@ export async function withStores(
     creates: call.creates,
     staleIfErrorMs: () => config.sessions.stale_if_error,
   });
-  const audit = new CommandAudit(stores.records, log);
+  const kept = new KeptEvents(stores.records);
   try {
     await work({
       config,
@@ -78,47 +69,35 @@ export async function withStores(
       attempts: stores.attempts,
       catalogue,
       holdings: createHoldings(catalogue, config.identity_providers),
-      changeAudit: (entriesOf) => audit.of(entriesOf),
-      audit: (entries) => audit.add(entries),
+      audit: new Audit({ log, keep: (event) => kept.add(event), isForGateways: true, now }),
       log,
       now,
     });
+    await kept.all();
   } finally {
     await stores.close();
   }
 }
 
-/** The audit lines of one command. */
-class CommandAudit {
+/** The events of one command that belong to no change of the records. */
+class KeptEvents {
   readonly #records: Pick<Stores['records'], 'addAuditEvents'>;
-  readonly #log: Pick<Log, 'audit'>;
+  readonly #pending: Promise<void>[] = [];
 
-  constructor(records: Pick<Stores['records'], 'addAuditEvents'>, log: Pick<Log, 'audit'>) {
+  constructor(records: Pick<Stores['records'], 'addAuditEvents'>) {
     this.#records = records;
-    this.#log = log;
   }
 
-  /** As {@link CommandContext.changeAudit}. */
-  of<Result>(entriesOf: (result: Result) => readonly ChangeEntry[]): AuditOf<Result> {
-    return {
-      drafts: (result) => entriesOf(result).map((entry) => ({ ...entry, address: null, requestId: null })),
-      onWritten: (entries) => {
-        for (const entry of entries) this.#log.audit(entry);
-      },
-      isForGateways: true,
-    };
+  add(event: AuditDraft): void {
+    const audit = { drafts: () => [event], onWritten() {}, isForGateways: true };
+    const kept = this.#records.addAuditEvents(audit);
+    // Reported by all().
+    kept.catch(() => {});
+    this.#pending.push(kept);
   }
 
-  /** As {@link CommandContext.audit}. */
-  async add(entries: readonly ChangeEntry[]): Promise<void> {
-    if (entries.length === 0) return;
-    const audit = this.of(() => entries);
-    try {
-      await this.#records.addAuditEvents(audit);
-    } catch (error) {
-      // What was done must at least be logged.
-      audit.onWritten(audit.drafts(undefined));
-      throw error;
-    }
+  /** Resolves once all events are kept; rejects if one can't be. */
+  async all(): Promise<void> {
+    await Promise.all(this.#pending);
   }
 }

@@ -1,20 +1,20 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
+import { type Audit, auditingThrottle } from '../administration/audit.ts';
+import { userEvent } from '../administration/user-events.ts';
 import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
 import type { AddressThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import { anonymous } from '../log/log.ts';
 import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
 import type { NewUser } from '../stores/user.ts';
 import { newPassword, newUsername } from './account-fields.ts';
-import { type Audit, auditingThrottle } from './audit.ts';
 import { readTokenAlone } from './body-token.ts';
-import type { ChangeAudit } from './change-audit.ts';
+import { anonymousIn } from './caller.ts';
 import type { Endpoint } from './endpoint.ts';
 import { passwordProblems } from './password-rules.ts';
 import { readWriteBody } from './write-body.ts';
@@ -44,7 +44,6 @@ export interface BootstrapOptions {
   readonly minPasswordLength: number;
   readonly throttle: AddressThrottle;
   readonly audit: Audit;
-  readonly changeAudit: ChangeAudit;
   readonly now: () => number;
 }
 
@@ -83,10 +82,10 @@ class Activation {
     const state = await records.bootstrap();
     if (!state.open) return;
     const counted = throttle.attempt(exchange.address);
-    const attempt = await auditingThrottle(counted, audit, exchange, 'activation_failed');
+    const attempt = await auditingThrottle(counted, audit, anonymousIn(exchange), 'activation_failed');
     const expected = state.token ?? configuredToken;
     if (expected === null || !isSame(token, expected)) {
-      audit(exchange, { event: 'activation_failed', outcome: 'failure', actor: anonymous, subject: null });
+      audit.record(anonymousIn(exchange), { event: 'activation_failed', outcome: 'failure', subject: null });
       throw new Refusal('invalid_bootstrap_token');
     }
     await attempt.giveBack();
@@ -117,13 +116,9 @@ class Activation {
   }
 
   #creationOf(user: NewUser, exchange: Exchange) {
-    return this.#options.changeAudit(exchange, () => [
+    return this.#options.audit.withChange(anonymousIn(exchange), () => [
       {
-        event: 'user_created',
-        outcome: 'success',
-        actor: anonymous,
-        subject: user.id,
-        target: { type: 'user', id: user.id },
+        ...userEvent('user_created', { user }),
         changes: { scope_sets: { added: user.scopeSets, removed: [] } },
       },
     ]);

@@ -1,3 +1,5 @@
+import type { Audit } from '../administration/audit.ts';
+import { actorOf } from '../administration/caller.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type AuditEntry, actorOfSession } from '../log/log.ts';
@@ -5,7 +7,7 @@ import type { Records } from '../stores/records.ts';
 import { isUnavailable } from '../stores/remote/breaker.ts';
 import { admitsSession } from '../stores/session-epoch.ts';
 import type { Session, Sessions } from '../stores/sessions.ts';
-import { type Audit, actorOf } from './audit.ts';
+import { authorIn } from './caller.ts';
 
 /** Who ends a session, as its audit event says. */
 export type EndedBy = Pick<AuditEntry, 'actor' | 'provider'>;
@@ -43,12 +45,12 @@ export function createEndSession(options: {
     const ended = await sessions.revoke(id);
     onSessionEnded(id);
     if (ended === undefined || !(await wasAlive(ended))) return undefined;
-    audit(exchange, {
+    const { actor, provider } = by(ended);
+    audit.record(authorIn(exchange, actor), {
       event: 'session_revoked',
-      outcome: 'success',
       subject: ended.userId,
       session: id,
-      ...by(ended),
+      provider,
     });
     return ended;
   };

@@ -1,19 +1,19 @@
 import { z } from 'zod';
+import { auditingThrottle } from '../administration/audit.ts';
+import { type KeepSignInOptions, keepSignIn } from '../administration/kept-sign-in.ts';
 import type { PasswordHasher } from '../credentials/passwords.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { assertNotForeignPage, type IsKnownOrigin } from '../http/foreign-page.ts';
 import { readForm } from '../input/form-body.ts';
-import { anonymous } from '../log/log.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
 import { admitsSession } from '../stores/session-epoch.ts';
 import type { User, UserWithSets } from '../stores/user.ts';
-import { auditingThrottle } from './audit.ts';
+import { anonymousIn, originOf } from './caller.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
-import { keepSignInLine, type SignInLineOptions } from './sign-in-line.ts';
 
 /** `Body_Authentication-Login`, in FastAPI's order of fields. */
 export const loginForm = z
@@ -36,7 +36,7 @@ export const loginForm = z
 type PasswordLogin = Pick<z.output<typeof loginForm>, 'username' | 'password' | 'scope'>;
 
 /** What sign-in by password needs. */
-export interface LoginOptions extends SignInLineOptions {
+export interface LoginOptions extends KeepSignInOptions {
   readonly records: Pick<Records, 'findUserByName' | 'replacePasswordHash' | 'keepSignIn'>;
   readonly passwords: PasswordHasher;
   readonly throttle: LoginThrottle;
@@ -77,7 +77,7 @@ export class PasswordSignIn {
   async signIn(exchange: Exchange, form: PasswordLogin): Promise<SignedIn> {
     const { throttle, audit } = this.#options;
     const counted = throttle.attempt(canonicalAccountName(form.username), exchange.address);
-    const attempt = await auditingThrottle(counted, audit, exchange, 'login_failed');
+    const attempt = await auditingThrottle(counted, audit, anonymousIn(exchange), 'login_failed');
     const signedIn = await this.#judge(exchange, form).catch(async (error: unknown) => {
       if (isInvalid(error)) throw this.#failed(exchange, error);
       // The password was never judged: a full queue or an unavailable store costs no attempt.
@@ -85,7 +85,7 @@ export class PasswordSignIn {
       throw error;
     });
     await attempt.giveBack();
-    await keepSignInLine(this.#options, exchange, signedIn.session);
+    await keepSignIn(this.#options, originOf(exchange), signedIn.session);
     return signedIn;
   }
 
@@ -146,7 +146,7 @@ export class PasswordSignIn {
 
   #failed(exchange: Exchange, { options: { cause } }: Refusal): Refusal {
     const subject = typeof cause === 'string' ? cause : null;
-    this.#options.audit(exchange, { event: 'login_failed', outcome: 'failure', actor: anonymous, subject });
+    this.#options.audit.record(anonymousIn(exchange), { event: 'login_failed', outcome: 'failure', subject });
     return new Refusal('invalid_credentials');
   }
 }

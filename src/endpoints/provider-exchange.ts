@@ -1,3 +1,7 @@
+import type { ChangeEvent } from '../administration/audit.ts';
+import { changesBetween } from '../administration/changes-between.ts';
+import { type KeepSignInOptions, keepSignIn } from '../administration/kept-sign-in.ts';
+import { userEvent } from '../administration/user-events.ts';
 import type { IdTokenSeals } from '../credentials/sealed-id-token.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -12,21 +16,19 @@ import type {
 import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 import { readForm } from '../input/form-body.ts';
 import { readQuery } from '../input/query.ts';
-import { type AuditEntry, anonymous } from '../log/log.ts';
+import type { AuditEntry } from '../log/log.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { AcceptedIdentity } from '../stores/identity.ts';
 import type { UserWithSets } from '../stores/user.ts';
-import type { ChangeEntry } from './change-audit.ts';
-import { changesBetween } from './changes-between.ts';
+import { anonymousIn, authorIn, originOf } from './caller.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ProviderAccounts } from './provider-accounts.ts';
 import { type ReadFields, readPresented, secretFields } from './provider-exchange-fields.ts';
 import type { LoginReply, SignedIn, SignIn, SignInOrigin } from './sign-in.ts';
-import { keepSignInLine, type SignInLineOptions } from './sign-in-line.ts';
 import type { StartCookies } from './start-cookies.ts';
 
 /** What the exchange of one provider needs. */
-export interface ProviderExchangeOptions extends SignInLineOptions {
+export interface ProviderExchangeOptions extends KeepSignInOptions {
   readonly provider: Pick<IdentityProvider, 'name' | 'response' | 'requiresIssuer' | 'redeem'>;
   readonly accounts: ProviderAccounts;
   readonly cookies: Pick<StartCookies, 'bindings' | 'clear'>;
@@ -115,7 +117,7 @@ export class ProviderSignIn {
     const identity = await this.#redeem(exchange, presented);
     const found = await this.#requireAccount(exchange, identity);
     const signedIn = await this.#startSession(exchange, found, identity);
-    await keepSignInLine(this.#options, exchange, signedIn.session, provider.name);
+    await keepSignIn(this.#options, originOf(exchange), signedIn.session, provider.name);
     return { ...signedIn, start: identity.start };
   }
 
@@ -137,9 +139,10 @@ export class ProviderSignIn {
   }
 
   async #requireAccount(exchange: Exchange, identity: VerifiedIdentity): Promise<UserWithSets> {
-    const { accounts, provider, changeAudit } = this.#options;
-    const audit = changeAudit(exchange, (accepted: AcceptedIdentity) => entriesOf(accepted, provider.name));
-    const accepted = await accounts.accept(identity, exchange.id, audit);
+    const { accounts, provider, audit } = this.#options;
+    const byProvider = authorIn(exchange, { user: null, kind: 'provider' });
+    const events = (made: AcceptedIdentity) => eventsOf(made, provider.name);
+    const accepted = await accounts.accept(identity, exchange.id, audit.withChange(byProvider, events));
     if (accepted === undefined)
       throw this.#notProvisioned(exchange, {
         subject: null,
@@ -190,10 +193,9 @@ export class ProviderSignIn {
 
   #auditFailure(exchange: Exchange, about: FailedSignIn): void {
     const { audit, provider } = this.#options;
-    audit(exchange, {
+    audit.record(anonymousIn(exchange), {
       event: 'login_failed',
       outcome: 'failure',
-      actor: anonymous,
       provider: provider.name,
       ...about,
     });
@@ -201,21 +203,10 @@ export class ProviderSignIn {
 }
 
 /** A user whom the sign-in created, or whose profile or grants it changed. */
-function entriesOf({ found, before }: AcceptedIdentity, provider: string): readonly ChangeEntry[] {
-  const { id } = found.user;
+function eventsOf({ found, before }: AcceptedIdentity, provider: string): readonly ChangeEvent[] {
   const changes = changesBetween(before === undefined ? {} : auditedFields(before), auditedFields(found));
   if (before !== undefined && changes === null) return [];
-  return [
-    {
-      event: before === undefined ? 'user_created' : 'user_changed',
-      outcome: 'success',
-      actor: { user: null, kind: 'provider' },
-      subject: id,
-      provider,
-      target: { type: 'user', id },
-      changes,
-    },
-  ];
+  return [{ ...userEvent(before === undefined ? 'user_created' : 'user_changed', found), provider, changes }];
 }
 
 /** What a provider can change: the profile, and what it grants. */

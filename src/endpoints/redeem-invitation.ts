@@ -1,4 +1,6 @@
+import { auditingThrottle } from '../administration/audit.ts';
 import { isRedeemable } from '../administration/invitations.ts';
+import { userEvent } from '../administration/user-events.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import { invitationHash } from '../credentials/invitation-token.ts';
 import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
@@ -6,12 +8,10 @@ import type { AddressThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import { anonymous } from '../log/log.ts';
 import type { InvitationFound, InvitationRecords } from '../stores/invitation-records.ts';
 import type { UserRecord } from '../stores/user-records.ts';
-import { auditingThrottle } from './audit.ts';
 import { readTokenAlone } from './body-token.ts';
-import type { ChangeAudit } from './change-audit.ts';
+import { anonymousIn } from './caller.ts';
 import type { Endpoint } from './endpoint.ts';
 import { passwordProblems } from './password-rules.ts';
 import { invitationRedeem } from './users/invitation-schemas.ts';
@@ -25,7 +25,6 @@ export interface RedeemInvitationOptions extends SessionEndOptions {
   readonly passwords: Pick<PasswordHasher, 'hash'>;
   readonly minPasswordLength: number;
   readonly throttle: AddressThrottle;
-  readonly changeAudit: ChangeAudit;
   /** Epoch ms. */
   readonly now: () => number;
 }
@@ -70,7 +69,7 @@ class Redemption {
   async requireInvited(exchange: Exchange, token: string): Promise<UserRecord> {
     const { records, throttle, audit } = this.#options;
     const counted = throttle.attempt(exchange.address);
-    const attempt = await auditingThrottle(counted, audit, exchange, 'invitation_failed');
+    const attempt = await auditingThrottle(counted, audit, anonymousIn(exchange), 'invitation_failed');
     const invitation = await records.findInvitation(invitationHash(token));
     if (!this.#isRedeemable(invitation)) throw this.#refused(exchange, invitation);
     await attempt.giveBack();
@@ -94,7 +93,7 @@ class Redemption {
         throw error;
       });
     if (redeemed === undefined) throw this.#refused(exchange, undefined);
-    await endSessions(this.#options, exchange, anonymous, redeemed.user.id);
+    await endSessions(this.#options, anonymousIn(exchange), redeemed.user.id);
     return { status: 204 };
   }
 
@@ -104,22 +103,15 @@ class Redemption {
   }
 
   #redeemed(exchange: Exchange) {
-    return this.#options.changeAudit(exchange, ({ user: { id } }: UserRecord) => [
-      {
-        event: 'invitation_redeemed',
-        outcome: 'success',
-        actor: anonymous,
-        subject: id,
-        target: { type: 'user', id },
-        changes: { fields: ['password'] },
-      },
+    return this.#options.audit.withChange(anonymousIn(exchange), (made: UserRecord) => [
+      { ...userEvent('invitation_redeemed', made), changes: { fields: ['password'] } },
     ]);
   }
 
   #refused(exchange: Exchange, invitation: InvitationFound | undefined): Refusal {
     const subject = invitation?.found.user.id ?? null;
-    const entry = { event: 'invitation_failed', outcome: 'failure', actor: anonymous, subject } as const;
-    this.#options.audit(exchange, entry);
+    const event = { event: 'invitation_failed', outcome: 'failure', subject } as const;
+    this.#options.audit.record(anonymousIn(exchange), event);
     return new Refusal('invalid_invitation');
   }
 }

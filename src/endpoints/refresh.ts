@@ -1,16 +1,16 @@
+import type { Audit } from '../administration/audit.ts';
 import type { RefreshCookie, RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { type CookieAttributes, cookieValues } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Reply } from '../http/reply.ts';
-import { anonymous } from '../log/log.ts';
 import type { Records } from '../stores/records.ts';
 import { isUnavailable } from '../stores/remote/breaker.ts';
 import { admitsSession } from '../stores/session-epoch.ts';
 import type { Presentation, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
-import { type Audit, revokedBySystem } from './audit.ts';
+import { anonymousIn, systemIn } from './caller.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { SignIn } from './sign-in.ts';
 
@@ -106,11 +106,10 @@ class Refresh {
     if (presentation.outcome === 'gone') throw this.#refused();
     const { id, userId } = presentation.session;
     this.#options.onSessionEnded(id);
-    audit(exchange, {
+    // Whose session it was; who presented the cookie is unknown.
+    audit.record(anonymousIn(exchange, userId), {
       event: 'refresh_token_reused',
       outcome: 'failure',
-      // Whose session it was; who presented the cookie is unknown.
-      actor: { ...anonymous, user: userId },
       subject: userId,
       session: id,
     });
@@ -127,7 +126,7 @@ class Refresh {
       if (!isUnavailable(error)) throw error;
     });
     onSessionEnded(id);
-    audit(exchange, revokedBySystem(userId, id));
+    audit.record(systemIn(exchange), { event: 'session_revoked', subject: userId, session: id });
     throw this.#refused();
   }
 

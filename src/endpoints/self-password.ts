@@ -1,21 +1,20 @@
 import { z } from 'zod';
+import type { Caller } from '../administration/caller.ts';
 import { rightsOf } from '../administration/caller-rights.ts';
+import { userEvent } from '../administration/user-events.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
-import type { Principal } from '../credentials/principal.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
 import type { Changed } from '../stores/scope-set-records.ts';
-import type { UserRecord } from '../stores/user-records.ts';
+import type { UserRecord, UserRecordChanges } from '../stores/user-records.ts';
 import { newPassword } from './account-fields.ts';
-import { actorOf } from './audit.ts';
-import { callerRefOf } from './caller-ref.ts';
-import type { ChangeAudit } from './change-audit.ts';
+import { callerIn } from './caller.ts';
 import type { Call, Endpoint } from './endpoint.ts';
 import { passwordProblems } from './password-rules.ts';
-import { assertUnmanaged, endSessions, type SessionEndOptions, userEntry } from './users/user-changes.ts';
+import { assertUnmanaged, endSessions, type SessionEndOptions } from './users/user-changes.ts';
 import { readWriteBody } from './write-body.ts';
 
 const secret = ['current_password', 'new_password'] as const;
@@ -37,7 +36,6 @@ export interface SelfPasswordOptions extends SessionEndOptions {
   readonly passwords: PasswordHasher;
   readonly minPasswordLength: number;
   readonly throttle: LoginThrottle;
-  readonly changeAudit: ChangeAudit;
   /** Epoch ms. */
   readonly now: () => number;
 }
@@ -51,7 +49,8 @@ export function createSelfPassword(options: SelfPasswordOptions): Endpoint<'sess
     path: '/api/self/password',
     guard: 'session',
     async handle(call) {
-      const { exchange, principal } = call;
+      const { principal } = call;
+      const by = callerIn(call);
       const form = await readWriteBody(call, schema, {
         secret,
         judge: (fields) => passwordProblems(fields.new_password, principal.username, 'new_password'),
@@ -63,8 +62,8 @@ export function createSelfPassword(options: SelfPasswordOptions): Endpoint<'sess
       );
       // Hashing takes time, in which the session may have ended.
       await call.recheck();
-      await change(options, call, found, passwordHash);
-      await endSessions(options, exchange, actorOf(principal), principal.userId, principal.credentialId);
+      await change(options, by, found, { passwordHash, carriedSession: principal.credentialId });
+      await endSessions(options, by, principal.userId, principal.credentialId);
       return { status: 204 };
     },
   };
@@ -94,23 +93,21 @@ async function requireCurrentPassword(
 
 /** One step: the session that asks is named in the record as the one that goes on. */
 async function change(
-  { records, holdings, changeAudit, now }: SelfPasswordOptions,
-  { exchange, principal }: Call<'session'>,
+  { records, holdings, audit, now }: SelfPasswordOptions,
+  by: Caller,
   verified: UserRecord,
-  passwordHash: string,
+  changes: UserRecordChanges,
 ): Promise<void> {
-  const changed = await records.changeUserRecord(principal.userId, {
-    caller: callerRefOf(principal as Principal),
+  const changed = await records.changeUserRecord(verified.user.id, {
+    caller: by.ref,
     decide(found, caller) {
       rightsOf(caller, holdings, now());
       // Another request of this session has changed the password in the meantime.
       if (found.user.epoch !== verified.user.epoch) throw new Refusal('wrong_password');
       assertUnmanaged(found);
-      return { passwordHash, carriedSession: principal.credentialId };
+      return changes;
     },
-    audit: changeAudit(exchange, ({ after }: Changed<UserRecord>) => [
-      userEntry('password_changed', principal, after),
-    ]),
+    audit: audit.withChange(by, ({ after }: Changed<UserRecord>) => [userEvent('password_changed', after)]),
   });
   if (changed === undefined) throw new Refusal('invalid_token');
 }

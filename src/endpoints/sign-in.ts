@@ -1,5 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import type { z } from 'zod';
+import type { Audit } from '../administration/audit.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
@@ -10,7 +11,7 @@ import type { Reply } from '../http/reply.ts';
 import { originOf } from '../stores/session-origin.ts';
 import type { ProviderIdentity, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
-import { type Audit, revokedBySystem } from './audit.ts';
+import { systemIn } from './caller.ts';
 import type { loginResponse } from './login-response.ts';
 
 /** The last step of every sign-in and refresh: a session's tokens. */
@@ -65,7 +66,7 @@ export function createSignIn(options: {
 
   function noteEnded(exchange: Exchange, { id, userId }: Session): void {
     onSessionEnded(id);
-    audit(exchange, revokedBySystem(userId, id));
+    audit.record(systemIn(exchange), { event: 'session_revoked', subject: userId, session: id });
   }
 
   async function reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply> {

@@ -1,7 +1,6 @@
+import type { Audit } from '../administration/audit.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import type { PasswordHasher } from '../credentials/passwords.ts';
-import type { Audit } from '../endpoints/audit.ts';
-import type { ChangeAudit } from '../endpoints/change-audit.ts';
 import type { Stores } from '../runtime/stores.ts';
 
 /** What the endpoints of administration are built from. */
@@ -13,7 +12,6 @@ export interface AdministrationParts {
   /** Headers by which a browser forgets its session, names and values in turn. */
   readonly forgetting: readonly string[];
   readonly audit: Audit;
-  readonly changeAudit: ChangeAudit;
   readonly now: () => number;
   /** Ends everything that a session or key has in flight. */
   readonly onCredentialEnded: (credentialId: string) => void;

@@ -61,13 +61,13 @@ function scopeSetEndpoints(parts: AdministrationParts, cursors: Cursors): Endpoi
 }
 
 function apiKeyEndpoints(config: Config, parts: AdministrationParts): Endpoint[] {
-  const { catalogue, changeAudit, now, onCredentialEnded } = parts;
+  const { catalogue, audit, now, onCredentialEnded } = parts;
   const { records } = parts.stores;
   return [
     createApiKeyFilters(catalogue),
     createApiKeyScopes(catalogue),
     createApiKeyRead({ records, catalogue, now }),
     createApiKeyCreate(apiKeyCreateOptions(config, parts)),
-    createApiKeyDelete({ records, changeAudit, onKeyDeleted: onCredentialEnded }),
+    createApiKeyDelete({ records, audit, onKeyDeleted: onCredentialEnded }),
   ];
 }

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { Audit } from '../administration/audit.ts';
 import type { Config, IdentityProviderConfig } from '../config/sections/schema.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { createIdTokenSeals, type IdTokenSeals } from '../credentials/sealed-id-token.ts';
-import type { Audit } from '../endpoints/audit.ts';
 import { createBackChannelLogout } from '../endpoints/back-channel-logout.ts';
-import type { ChangeAudit } from '../endpoints/change-audit.ts';
 import type { EndSession } from '../endpoints/end-session.ts';
 import type { Endpoint } from '../endpoints/endpoint.ts';
 import { createProviderAccounts } from '../endpoints/provider-accounts.ts';
@@ -38,7 +37,6 @@ export interface SignInParts {
   readonly isKnownOrigin: IsKnownOrigin;
   readonly recentUse: RecentUse;
   readonly audit: Audit;
-  readonly changeAudit: ChangeAudit;
   readonly log: Log;
   readonly tracing: Tracing | null;
   readonly now: () => number;

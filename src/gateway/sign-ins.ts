@@ -1,9 +1,8 @@
+import type { Audit } from '../administration/audit.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { createPasswordHasher, type PasswordHasher } from '../credentials/passwords.ts';
 import { createRefreshCookies, type RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { createLoginThrottle, type LoginThrottle } from '../credentials/throttle.ts';
-import { type Audit, createAudit, reportingLogins } from '../endpoints/audit.ts';
-import { type ChangeAudit, createChangeAudit } from '../endpoints/change-audit.ts';
 import { createEndSession, type EndSession } from '../endpoints/end-session.ts';
 import { PasswordSignIn } from '../endpoints/login.ts';
 import { createSignIn, type SignIn } from '../endpoints/sign-in.ts';
@@ -16,7 +15,6 @@ import { sessionTimesOf } from './session-times.ts';
 /** How people sign in and out, however they do it. */
 export interface ComposedSignIns {
   readonly audit: Audit;
-  readonly changeAudit: ChangeAudit;
   readonly cookies: RefreshCookies;
   readonly passwords: PasswordHasher;
   readonly throttle: LoginThrottle;
@@ -30,13 +28,9 @@ export interface ComposedSignIns {
 
 /** Builds what all ways to sign in share. */
 export function composeSignIns(config: Config, parts: EndpointParts): ComposedSignIns {
-  const { stores, cookie, cookieSecrets, web, metrics, now, onCredentialEnded } = parts;
+  const { stores, cookie, cookieSecrets, web, onCredentialEnded } = parts;
   const { records, sessions, attempts } = stores;
-  const auditLog = reportingLogins(parts.log, (method, outcome) => {
-    metrics.loginsBy(method)[outcome]++;
-  });
-  const audit = createAudit(auditLog, parts.auditTrail.queue, now);
-  const changeAudit = createChangeAudit(auditLog);
+  const { audit } = parts.auditTrail;
   const cookies = createRefreshCookies({
     secrets: cookieSecrets,
     tenant: config.tenant,
@@ -54,13 +48,12 @@ export function composeSignIns(config: Config, parts: EndpointParts): ComposedSi
   const throttle = createLoginThrottle(attempts, loginLimits(config));
   return {
     audit,
-    changeAudit,
     cookies,
     passwords,
     throttle,
     times,
     signIn,
-    login: new PasswordSignIn({ ...parts, records, passwords, throttle, signIn, audit, changeAudit }),
+    login: new PasswordSignIn({ ...parts, records, passwords, throttle, signIn, audit }),
     endSession: createEndSession(ends),
     forgetting: [cookie, ...(web === null ? [] : [web.area.cookie])].flatMap((each) => [
       'Set-Cookie',

@@ -1,36 +1,37 @@
 import { uuidv7 } from 'uuidv7';
+import { Audit } from '../administration/audit.ts';
 import type { Log } from '../log/log.ts';
-import type { MetricsRegistry } from '../metrics/registry.ts';
 import { AuditQueue } from '../stores/audit-queue.ts';
 import type { Records } from '../stores/records.ts';
 import type { AuditCounts } from './audit-counts.ts';
 import { CountedRefusals } from './counted-refusals.ts';
+import type { GatewayMetrics } from './metrics.ts';
 
 const refusalsCheckMs = 1_000;
-/** A loss is logged at most so often; the metric counts each. */
+/** Minimum interval of log lines about losses; the metric counts each. */
 const lossLogIntervalMs = 60_000;
 
-/** What reaches the audit of the records beside the transactions of changes. */
+/** The audit of a gateway: events of changes and of ends of access, and counts of refusals. */
 export interface AuditTrail {
-  readonly queue: AuditQueue;
+  readonly audit: Audit;
   readonly refusals: CountedRefusals;
-  /** Writes what there is, for at most `timeoutMs`; what is left is lost, and counted as that. */
+  /** Writes waiting events for at most `timeoutMs`; the rest is lost, and counted as lost. */
   close(timeoutMs: number): Promise<void>;
 }
 
-/** What it reports to. */
+/** Dependencies of the audit trail. */
 export interface AuditTrailParts {
   readonly log: Log;
-  readonly registry: MetricsRegistry;
+  readonly metrics: Pick<GatewayMetrics, 'registry' | 'loginsBy'>;
   readonly counts: AuditCounts;
   /** The clock, epoch ms. */
   readonly now: () => number;
 }
 
-/** Starts it; no timer keeps the process. */
+/** Starts the audit trail; no timer keeps the process alive. */
 export function startAuditTrail(
   records: Pick<Records, 'addAuditEvents'>,
-  { log, registry, counts, now }: AuditTrailParts,
+  { log, metrics, counts, now }: AuditTrailParts,
 ): AuditTrail {
   const losses = new LossReports(log);
   const queue = new AuditQueue(records, {
@@ -43,14 +44,15 @@ export function startAuditTrail(
     },
     onError: (error) => log.error('audit events could not be written', { err: error }),
   });
-  registry.gauge('audit_waiting', 'Audit events waiting for the records store.', () => queue.length);
+  metrics.registry.gauge('audit_waiting', 'Audit events waiting for the records store.', () => queue.length);
   const refusals = new CountedRefusals(now, (lines) =>
     queue.addRefusals(lines.map((line) => ({ ...line, id: uuidv7() }))),
   );
   const timer = setInterval(() => refusals.endWindow(), refusalsCheckMs);
   timer.unref();
+  const counting = countingSignIns(log, metrics);
   return {
-    queue,
+    audit: new Audit({ log: counting, keep: (event) => queue.add(event), now }),
     refusals,
     async close(timeoutMs) {
       clearInterval(timer);
@@ -61,7 +63,23 @@ export function startAuditTrail(
   };
 }
 
-/** Losses as few log lines. */
+/** The same log of audit events, which counts sign-ins by method and outcome. */
+function countingSignIns(
+  log: Pick<Log, 'audit'>,
+  { loginsBy }: Pick<GatewayMetrics, 'loginsBy'>,
+): Pick<Log, 'audit'> {
+  return {
+    audit(entry) {
+      log.audit(entry);
+      const isSignIn = entry.event === 'login_succeeded' || entry.event === 'login_failed';
+      // A throttled attempt was not judged.
+      if (isSignIn && entry.reason !== 'too_many_attempts')
+        loginsBy(entry.provider ?? 'password')[entry.outcome]++;
+    },
+  };
+}
+
+/** Reports losses in few log lines. */
 class LossReports {
   readonly #log: Pick<Log, 'error'>;
   #unreported = 0;

@@ -1,3 +1,4 @@
+import type { Audit } from '../administration/audit.ts';
 import type { Config } from '../config/sections/schema.ts';
 import type { KnownKeys } from '../credentials/known-keys.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
@@ -31,6 +32,7 @@ export type BackgroundSettings = KeySettings & Pick<Config, 'audit'>;
 export interface BackgroundParts {
   readonly recentUse: RecentUse;
   readonly log: Log;
+  readonly audit: Audit;
   readonly registry: MetricsRegistry;
   readonly clocks: OpenedStores['clocks'];
   readonly keys: KnownKeys;
@@ -47,7 +49,7 @@ export interface BackgroundParts {
  */
 export function startBackgroundWork(
   { records, sessions, singleUse }: Pick<Stores, 'records' | 'sessions' | 'singleUse'>,
-  { recentUse, log, registry, clocks, keys, settings, refused, now }: BackgroundParts,
+  { recentUse, log, audit, registry, clocks, keys, settings, refused, now }: BackgroundParts,
 ): BackgroundWork {
   const logStoreError = (error: unknown) => log.error('background store write failed', { err: error });
   const flush = () => recentUse.flush().catch(logStoreError);
@@ -69,7 +71,7 @@ export function startBackgroundWork(
   clockWatch.start();
   const stopReporting = reportCommandEvents(records, log);
   addKeyMetrics(registry, keys, settings);
-  const stopRotation = startKeyRotation({ keys, config: settings, log });
+  const stopRotation = startKeyRotation({ keys, config: settings, audit, log });
   return {
     async flush() {
       refused.flush();

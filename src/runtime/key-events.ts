@@ -1,16 +1,16 @@
-import type { ChangeEntry } from '../endpoints/change-audit.ts';
-import type { Actor } from '../log/log.ts';
+import type { ChangeEvent } from '../administration/audit.ts';
 import type { KeyChange } from '../stores/signing-key-records.ts';
 
-/** The audit entries of a change of keys: that another one signs, that one was revoked, or that the next was asked for. */
-export function keyEntries(
-  actor: Actor,
-  { turn, revoked, requested }: Pick<KeyChange, 'turn' | 'revoked' | 'requested'>,
-): readonly ChangeEntry[] {
+/** The audit events of a change of keys: that another one signs, that one was revoked, or that the next was asked for. */
+export function signingKeyEvents({
+  turn,
+  revoked,
+  requested,
+}: Pick<KeyChange, 'turn' | 'revoked' | 'requested'>): readonly ChangeEvent[] {
   const about = (
     event: 'signing_key_revoked' | 'signing_key_rotated' | 'signing_key_requested',
     id: string,
-  ) => ({ event, outcome: 'success', actor, subject: null, target: { type: 'signing_key', id } }) as const;
+  ) => ({ event, subject: null, target: { type: 'signing_key', id } }) as const;
   return [
     ...(revoked === null ? [] : [about('signing_key_revoked', revoked)]),
     ...(turn.start === null ? [] : [about('signing_key_rotated', turn.start)]),

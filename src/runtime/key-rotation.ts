@@ -1,10 +1,10 @@
+import type { Audit } from '../administration/audit.ts';
+import { automatic } from '../administration/caller.ts';
 import type { Config } from '../config/sections/schema.ts';
 import type { KnownKeys } from '../credentials/known-keys.ts';
-import { type Log, system } from '../log/log.ts';
-import type { AuditOf } from '../stores/audit.ts';
+import type { Log } from '../log/log.ts';
 import type { KeySeries } from '../stores/signing-key.ts';
-import type { KeyChange } from '../stores/signing-key-records.ts';
-import { keyEntries } from './key-events.ts';
+import { signingKeyEvents } from './key-events.ts';
 import { type KeySettings, plannedSeries, timesOf } from './key-times.ts';
 
 /** How often it is asked whether the keys have changed, or something is due, ms: a revoked key counts no longer than a second. */
@@ -16,7 +16,8 @@ export interface KeyRotationParts {
   readonly keys: KnownKeys;
   /** The configuration that serves now. */
   readonly config: () => KeySettings;
-  readonly log: Pick<Log, 'info' | 'audit'>;
+  readonly audit: Audit;
+  readonly log: Pick<Log, 'info'>;
 }
 
 /** Makes every series that the configuration signs with ready to sign. Rejects `store_unavailable`. */
@@ -49,26 +50,16 @@ export function startKeyRotation(parts: KeyRotationParts): () => void {
   return () => clearInterval(timer);
 }
 
-async function followKeys({ keys, config, log }: KeyRotationParts): Promise<void> {
+async function followKeys({ keys, config, audit, log }: KeyRotationParts): Promise<void> {
   await keys.refresh();
   const current = config();
   for (const series of seriesOf(current, keys)) {
     const times = timesOf(series, current);
     if (!keys.isDue(series, times)) continue;
-    const { added } = await keys.turn(series, times, auditOn(log));
+    // A rotation is an event of the audit; publishing the next key is only a line of the log.
+    const { added } = await keys.turn(series, times, audit.withChange(automatic, signingKeyEvents));
     if (added !== null) log.info('signing key added', { ...series, kid: added });
   }
-}
-
-/** A rotation is an event of the audit; that the next key was published is only a line of the log. */
-function auditOn(log: Pick<Log, 'audit'>): AuditOf<KeyChange> {
-  return {
-    drafts: (change) =>
-      keyEntries(system, change).map((entry) => ({ ...entry, address: null, requestId: null })),
-    onWritten: (entries) => {
-      for (const entry of entries) log.audit(entry);
-    },
-  };
 }
 
 /** Those that the configuration signs with, and any other there is. */

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
+import type { Audit, ChangeEvent } from '../administration/audit.ts';
+import { configured } from '../administration/caller.ts';
+import { changedSetEvents, createdSetEvents } from '../administration/scope-set-events.ts';
+import { changedUserEvents, createdUserEvents } from '../administration/user-events.ts';
 import type { Finding } from '../config/report/problems.ts';
 import type { Config } from '../config/sections/schema.ts';
-import type { ChangeEntry } from '../endpoints/change-audit.ts';
-import { changedSetEntries, createdSetEntries } from '../endpoints/scope-sets/scope-set-events.ts';
-import { changedUserEntries, createdUserEntries } from '../endpoints/users/user-events.ts';
 import { Refusal } from '../errors.ts';
-import { configuration, type Log } from '../log/log.ts';
+import type { Log } from '../log/log.ts';
 import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
-import type { AuditDraft, AuditOf } from '../stores/audit.ts';
 import type {
   ManagedChanges,
   ManagedConfiguration,
@@ -18,13 +18,12 @@ import type {
 } from '../stores/managed-records.ts';
 import type { Stores } from './stores.ts';
 
-/** What applying the users and scope sets of a configuration needs. */
+/** Dependencies of {@link applyManaged}. */
 export interface ApplyManagedOptions {
   readonly stores: Pick<Stores, 'records' | 'sessions'>;
-  readonly log: Pick<Log, 'audit' | 'warn'>;
+  readonly audit: Audit;
+  readonly log: Pick<Log, 'warn'>;
   readonly reading: ManagedReading;
-  /** Whether one of the gateways on the store shall log it, too, for this process is none; default false. */
-  readonly isForGateways?: boolean;
 }
 
 /** What in the configuration doesn't fit the records; nothing was changed. */
@@ -44,17 +43,17 @@ export class ManagedProblems extends Error {
  */
 export async function applyManaged(
   config: Config,
-  { stores, log, reading, isForGateways = false }: ApplyManagedOptions,
+  { stores, audit, log, reading }: ApplyManagedOptions,
 ): Promise<ManagedOutcome> {
   const wanted = managedOf(config);
   const outcome = await stores.records
-    .applyManaged(wanted, { reading, audit: { ...auditOf(log), isForGateways } })
+    .applyManaged(wanted, { reading, audit: audit.withChange(configured, eventsOf) })
     .catch((error: unknown) => {
       const isLast = error instanceof Refusal && error.code === 'last_administrator';
       throw isLast ? new ManagedProblems([lastAdministrator(config)]) : error;
     });
   if (outcome.outcome === 'conflicts') throw new ManagedProblems(outcome.conflicts.map(findingOf));
-  if (outcome.outcome === 'applied') await endSessions(outcome.changes, { stores, log, isForGateways });
+  if (outcome.outcome === 'applied') await endSessions(outcome.changes, { stores, audit, log });
   return outcome;
 }
 
@@ -91,37 +90,23 @@ function sortedDistinct(names: readonly string[]): readonly string[] {
   return [...new Set(names)].sort();
 }
 
-function auditOf(log: Pick<Log, 'audit'>): AuditOf<ManagedOutcome> {
-  return {
-    drafts: (made) =>
-      made.outcome !== 'applied'
-        ? []
-        : [...supersededEntries(made.superseded), ...entriesOf(made.changes)].map((entry) => ({
-            ...entry,
-            address: null,
-            requestId: null,
-          })),
-    onWritten: (entries) => {
-      for (const entry of entries) log.audit(entry);
-    },
-  };
+function eventsOf(made: ManagedOutcome): readonly ChangeEvent[] {
+  if (made.outcome !== 'applied') return [];
+  const { createdSets, changedSets, createdUsers, changedUsers } = made.changes;
+  return [
+    ...supersededEvents(made.superseded),
+    ...createdSets.flatMap(createdSetEvents),
+    ...changedSets.flatMap(changedSetEvents),
+    ...createdUsers.flatMap(createdUserEvents),
+    ...changedUsers.flatMap(changedUserEvents),
+  ];
 }
 
 /** The audit event about a superseded configuration; `number` is that of the one that is no longer in force. */
-function supersededEntries(number: number | null): ChangeEntry[] {
+function supersededEvents(number: number | null): ChangeEvent[] {
   if (number === null) return [];
   const target = { type: 'configuration', id: String(number) } as const;
-  const event = 'configuration_superseded';
-  return [{ event, outcome: 'success', actor: configuration, subject: null, target }];
-}
-
-function entriesOf({ createdSets, changedSets, createdUsers, changedUsers }: ManagedChanges): ChangeEntry[] {
-  return [
-    ...createdSets.flatMap((set) => createdSetEntries(configuration, set)),
-    ...changedSets.flatMap((change) => changedSetEntries(configuration, change)),
-    ...createdUsers.flatMap((user) => createdUserEntries(configuration, user)),
-    ...changedUsers.flatMap((change) => changedUserEntries(configuration, change)),
-  ];
+  return [{ event: 'configuration_superseded', subject: null, target }];
 }
 
 function findingOf(conflict: ManagedConflict): Finding {
@@ -147,33 +132,14 @@ function lastAdministrator({ users }: Config): Finding {
 /** Ends the sessions of users who were disabled or got another password; the records say so whatever becomes of this. */
 async function endSessions(
   { changedUsers }: ManagedChanges,
-  { stores: { records, sessions }, log, isForGateways }: Omit<ApplyManagedOptions, 'reading'>,
+  { stores: { sessions }, audit, log }: Omit<ApplyManagedOptions, 'reading'>,
 ): Promise<void> {
-  const ended: AuditDraft[] = [];
   try {
     for (const { before, after } of changedUsers)
       if (before.user.epoch !== after.user.epoch)
         for (const session of await sessions.revokeAllOf(after.user.id))
-          ended.push(revokedEntry(after.user.id, session));
+          audit.record(configured, { event: 'session_revoked', subject: after.user.id, session });
   } catch (error) {
     log.warn('sessions of users who left the configuration were not removed', { err: error });
   }
-  if (ended.length === 0) return;
-  const written = (entries: readonly AuditDraft[]) => entries.forEach((entry) => void log.audit(entry));
-  await records
-    .addAuditEvents({ drafts: () => ended, onWritten: written, isForGateways })
-    .catch(() => written(ended));
-}
-
-function revokedEntry(userId: string, session: string): AuditDraft {
-  return {
-    event: 'session_revoked',
-    outcome: 'success',
-    actor: configuration,
-    subject: userId,
-    session,
-    target: { type: 'session', id: session },
-    address: null,
-    requestId: null,
-  };
 }

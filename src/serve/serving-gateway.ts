@@ -74,7 +74,8 @@ export class ServingGateway {
     const { lasting } = this.#parts;
     const gateway = await composeGateway(next, lasting, readFile);
     return {
-      applyManaged: async (reading) => (await applyManaged(next, { ...lasting, reading })).outcome,
+      applyManaged: async (reading) =>
+        (await applyManaged(next, { ...lasting, ...lasting.auditTrail, reading })).outcome,
       apply: () => {
         const { current, listener, decisions } = this.#parts;
         current.replace(gateway);

@@ -66,7 +66,7 @@ export async function startServing(
   const { stores } = lasting;
   const runStep = createStartSteps(config, recordsTimeoutMs);
   if (appliesManaged)
-    await runStep(() => applyAtStart(config, { stores, log })).catch(async (error) => {
+    await runStep(() => applyAtStart(config, lasting)).catch(async (error) => {
       await stores.close();
       throw error;
     });
@@ -80,6 +80,7 @@ export async function startServing(
   const background = startBackgroundWork(stores, {
     recentUse: lasting.recentUse,
     log,
+    audit: lasting.auditTrail.audit,
     registry: metrics.registry,
     clocks: opened.clocks,
     keys: lasting.keys,
@@ -94,9 +95,9 @@ export async function startServing(
 /** Applies the users and scope sets of the configuration: those of the latest start count, whatever was in force. */
 async function applyAtStart(
   config: Config,
-  { stores, log }: Pick<LastingParts, 'stores' | 'log'>,
+  { stores, log, auditTrail: { audit } }: Pick<LastingParts, 'stores' | 'log' | 'auditTrail'>,
 ): Promise<void> {
-  const made = await applyManaged(config, { stores, log, reading: 'next' });
+  const made = await applyManaged(config, { stores, audit, log, reading: 'next' });
   if (made.outcome === 'applied' && made.superseded !== null)
     log.warn('users and scope sets of the configuration supersede others that were in force', {
       superseded: made.superseded,
@@ -133,7 +134,7 @@ async function startLasting(
     }),
     cookieNames: new Set(),
     startCookiePrefixes: new Set(),
-    auditTrail: startAuditTrail(measured.records, { log, registry, counts, now }),
+    auditTrail: startAuditTrail(measured.records, { log, metrics, counts, now }),
     engine: await loadEngine(config, log),
   };
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { Audit } from '../../src/administration/audit.ts';
 import { createHoldings } from '../../src/credentials/holdings.ts';
 import { createPrincipal } from '../../src/credentials/principal.ts';
 import { createApiKeyCreate } from '../../src/endpoints/api-keys/create.ts';
-import { createChangeAudit } from '../../src/endpoints/change-audit.ts';
 import type { Call } from '../../src/endpoints/endpoint.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
@@ -51,8 +51,7 @@ async function mintAndLose(recheck: Call['recheck']) {
     holdings: createHoldings(catalogue, {}),
     prefix: 'pst',
     maxLifetimeMs: null,
-    audit: (_exchange, { event }) => void events.push(event),
-    changeAudit: createChangeAudit({ audit: ({ event }) => void events.push(event) }),
+    audit: new Audit({ log: { audit: ({ event }) => void events.push(event) }, keep() {}, now: Date.now }),
     now: Date.now,
     random: randomBytes,
   });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createChangeAudit } from '../../src/endpoints/change-audit.ts';
+import { Audit } from '../../src/administration/audit.ts';
 import type { Call } from '../../src/endpoints/endpoint.ts';
 import { createProviderExchange } from '../../src/endpoints/provider-exchange.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -31,9 +31,13 @@ function setUp(maySignIn: () => Promise<boolean>) {
         onWritten(drafts());
       },
     },
-    changeAudit: createChangeAudit({ audit: ({ event }) => void events.push(event) }),
-    audit: (_: unknown, entry: { event: string; reason?: string }) =>
-      events.push(entry.event, ...(entry.reason === undefined ? [] : [entry.reason])),
+    audit: new Audit({
+      log: {
+        audit: ({ event, reason }) => void events.push(event, ...(reason === undefined ? [] : [reason])),
+      },
+      keep() {},
+      now: () => 0,
+    }),
     now: () => 0,
   };
   const [get] = createProviderExchange(parts as unknown as Options);

@@ -3,8 +3,10 @@ import { endSessions, type UserChangeOptions } from '../../src/endpoints/users/u
 import { Refusal } from '../../src/errors.ts';
 
 type Arguments = Parameters<typeof endSessions>;
-const actor: Arguments[2] = { user: 'admin', session: 'own', kind: 'session' };
-const exchange = {} as Arguments[1];
+const by: Arguments[1] = {
+  actor: { user: 'admin', session: 'own', kind: 'session' },
+  origin: { address: null, requestId: null },
+};
 
 function setUp(revokeAllOf: () => Promise<readonly string[]>) {
   const ended: string[] = [];
@@ -12,9 +14,9 @@ function setUp(revokeAllOf: () => Promise<readonly string[]>) {
   const options = {
     sessions: { revokeAllOf },
     onCredentialEnded: (id: string) => void ended.push(id),
-    audit: (_: unknown, entry: unknown) => void audited.push(entry),
+    audit: { record: (_: unknown, event: unknown) => void audited.push(event) },
   } as unknown as UserChangeOptions;
-  return { ended, audited, end: () => endSessions(options, exchange, actor, 'user') };
+  return { ended, audited, end: () => endSessions(options, by, 'user') };
 }
 
 t.test('every session that ended is audited, and its streams end', async (t) => {

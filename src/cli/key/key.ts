@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
+import { createdKeyEvent, keyEvent } from '../../administration/api-key-events.ts';
+import { operator } from '../../administration/caller.ts';
 import { parseDuration } from '../../config/values/durations-and-sizes.ts';
 import { mintApiKey } from '../../credentials/api-key.ts';
 import { heldScopes, missingScopes } from '../../credentials/scopes.ts';
-import { createdKeyEntry, keyEntry } from '../../endpoints/api-keys/api-key-events.ts';
 import { apiKeyWriteCreate } from '../../endpoints/api-keys/api-key-schemas.ts';
 import { presentApiKey } from '../../endpoints/api-keys/present-api-key.ts';
 import { ValidationError } from '../../errors.ts';
 import { validate } from '../../input/validate.ts';
-import { commandLine } from '../../log/log.ts';
 import type { ApiKey, ListedApiKey, RemovedApiKey } from '../../stores/api-key.ts';
 import type { KeyTransfer } from '../../stores/records.ts';
 import type { User } from '../../stores/user.ts';
@@ -17,7 +17,7 @@ import { allKeysOf, requireScopeSets, requireScopes, requireUser } from '../look
 import { readableTime } from '../present.ts';
 import { printJsonAlone, printResult, table } from '../terminal.ts';
 import { isRefusal } from '../user/user-changes.ts';
-import { type CommandContext, operator, withStores } from '../with-stores.ts';
+import { type CommandContext, withStores } from '../with-stores.ts';
 
 /** The last instant of a `Date` (ECMA-262 §21.4.1.1). */
 const maxInstantMs = 8.64e15;
@@ -29,7 +29,7 @@ export async function createKey(call: Call): Promise<void> {
   const setNames = call.texts('scope-set');
   const scopes = setNames.length > 0 ? (call.text('scopes') ?? '') : call.requireText('scopes');
   await withStores(call, async (context) => {
-    const { config, records, catalogue, changeAudit, now } = context;
+    const { config, records, catalogue, audit, now } = context;
     const sets = await requireScopeSets(context, setNames);
     const owner = await requireUser(context, name);
     const form = requireFields(context, {
@@ -55,9 +55,9 @@ export async function createKey(call: Call): Promise<void> {
     };
     const wanted = { ownerId: owner.id, scopeSets: key.scopeSets };
     const change = {
-      caller: operator,
+      caller: operator.ref,
       decide: () => ({ key, hash: minted.hash }),
-      audit: changeAudit<ListedApiKey>((made) => [createdKeyEntry(commandLine, made.key)]),
+      audit: audit.withChange(operator, (made: ListedApiKey) => [createdKeyEvent(made.key)]),
     };
     await records.createApiKeyRecord(wanted, change).catch(async (error) => {
       // A scope set was removed in the meantime: this says which.
@@ -153,13 +153,16 @@ export async function revokeKey(call: Call): Promise<void> {
   const id = call.operands[0]!;
   const children = call.isSet('children');
   await withStores(call, async (context) => {
-    const { records, changeAudit } = context;
+    const { records, audit } = context;
     const found = await records.findApiKey(id);
     const subjectOf = (key: string) => (key === id ? (found?.key.createdBy ?? null) : null);
-    const audit = changeAudit((keys: readonly RemovedApiKey[]) =>
-      keys.map((key) => keyEntry('api_key_deleted', commandLine, key, subjectOf(key.id))),
+    const deleted = await records.deleteApiKey(
+      id,
+      { children },
+      audit.withChange(operator, (keys: readonly RemovedApiKey[]) =>
+        keys.map((key) => keyEvent('api_key_deleted', key, subjectOf(key.id))),
+      ),
     );
-    const deleted = await records.deleteApiKey(id, { children }, audit);
     if (deleted.length === 0) throw noSuchKey(id);
     if (children) await printJsonAlone(call, deleted);
     else if (found !== undefined) await printJsonAlone(call, present(context, found));
@@ -171,14 +174,14 @@ export async function transferKey(call: Call): Promise<void> {
   const id = call.operands[0]!;
   const name = call.requireText('user');
   await withStores(call, async (context) => {
-    const { records, catalogue, changeAudit } = context;
+    const { records, catalogue, audit } = context;
     const newOwner = await requireUser(context, name);
     const moved = await records.transferApiKey(id, newOwner.id, {
-      caller: operator,
+      caller: operator.ref,
       decide: (transfer) => assertTransferable(transfer, name),
-      audit: changeAudit(({ key }) => [
+      audit: audit.withChange(operator, ({ key }) => [
         {
-          ...keyEntry('api_key_transferred', commandLine, key, newOwner.id),
+          ...keyEvent('api_key_transferred', key, newOwner.id),
           changes: { fields: ['created_by'] },
         },
       ]),

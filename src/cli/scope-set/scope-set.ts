@@ -1,10 +1,11 @@
 import { uuidv7 } from 'uuidv7';
 import type { z } from 'zod';
+import { operator } from '../../administration/caller.ts';
 import {
-  changedSetEntries,
-  createdSetEntries,
-  removedSetEntries,
-} from '../../endpoints/scope-sets/scope-set-events.ts';
+  changedSetEvents,
+  createdSetEvents,
+  removedSetEvents,
+} from '../../administration/scope-set-events.ts';
 import {
   presentScopeSet,
   scopeSetCreate,
@@ -12,7 +13,6 @@ import {
 } from '../../endpoints/scope-sets/scope-set-schemas.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import { validate } from '../../input/validate.ts';
-import { commandLine } from '../../log/log.ts';
 import { readsAsBuiltInSet } from '../../rules/set-name.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
 import type { ScopeSetRecord } from '../../stores/scope-set-records.ts';
@@ -21,7 +21,7 @@ import { allScopeSets, requireScopeSets, requireScopes } from '../lookups.ts';
 import { readableTime } from '../present.ts';
 import { printJsonAlone, printResult, table } from '../terminal.ts';
 import { isRefusal } from '../user/user-changes.ts';
-import { type CommandContext, operator, withStores } from '../with-stores.ts';
+import { type CommandContext, withStores } from '../with-stores.ts';
 
 /** `scope-set list`: all sets by name, the built-in one among them. */
 export async function listScopeSets(call: Call): Promise<void> {
@@ -42,7 +42,7 @@ export async function addScopeSet(call: Call): Promise<void> {
   const [name] = call.operands as [string];
   const scopes = call.requireText('scopes');
   await withStores(call, async (context) => {
-    const { records, catalogue, changeAudit } = context;
+    const { records, catalogue, audit } = context;
     const form = requireFields(scopeSetCreate([...catalogue]), {
       name,
       scopes: requireScopes(context, scopes),
@@ -50,9 +50,9 @@ export async function addScopeSet(call: Call): Promise<void> {
     });
     const made = await records
       .createScopeSet({
-        caller: operator,
+        caller: operator.ref,
         decide: () => ({ id: uuidv7(), ...form, scopes: form.scopes.toSorted() }),
-        audit: changeAudit((set: ScopeSetRecord) => createdSetEntries(commandLine, set)),
+        audit: audit.withChange(operator, createdSetEvents),
       })
       .catch((error) => {
         throw isRefusal(error, 'conflict') ? isTaken(form.name) : error;
@@ -69,7 +69,7 @@ export async function setScopeSet(call: Call): Promise<void> {
   if (scopes === undefined && name === undefined && description === undefined)
     throw new Failure('usage', 'scope-set set needs --scopes, --name or --description');
   await withScopeSet(call, async (context, id) => {
-    const { records, catalogue, changeAudit } = context;
+    const { records, catalogue, audit } = context;
     const form = requireFields(scopeSetPatch([...catalogue]), {
       ...(name !== undefined && { name }),
       ...(description !== undefined && { description }),
@@ -77,12 +77,12 @@ export async function setScopeSet(call: Call): Promise<void> {
     });
     const changed = await records
       .changeScopeSet(id, {
-        caller: operator,
+        caller: operator.ref,
         decide(found) {
           assertChangeable(found);
           return { ...form, description: form.description ?? found.description };
         },
-        audit: changeAudit((made) => changedSetEntries(commandLine, made)),
+        audit: audit.withChange(operator, changedSetEvents),
       })
       .catch((error) => {
         throw isRefusal(error, 'conflict') ? isTaken(form.name ?? '') : error;
@@ -94,16 +94,16 @@ export async function setScopeSet(call: Call): Promise<void> {
 
 /** `scope-set remove NAME`: a set that no user, identity or key holds. */
 export async function removeScopeSet(call: Call): Promise<void> {
-  await withScopeSet(call, async ({ records, changeAudit }, id) => {
+  await withScopeSet(call, async ({ records, audit }, id) => {
     let removed: ScopeSetRecord | undefined;
     await records
       .removeScopeSet(id, {
-        caller: operator,
+        caller: operator.ref,
         decide(found) {
           assertChangeable(found);
           removed = found;
         },
-        audit: changeAudit((set: ScopeSetRecord) => removedSetEntries(commandLine, set)),
+        audit: audit.withChange(operator, removedSetEvents),
       })
       .catch((error) => {
         if (!isRefusal(error, 'in_use')) throw error;

@@ -1,7 +1,7 @@
+import { operator } from '../../administration/caller.ts';
+import { userEvent } from '../../administration/user-events.ts';
 import { intersectScopes, parseScope } from '../../credentials/scopes.ts';
 import { LiveSessionFinder, type OwnedSession, positionOf } from '../../endpoints/sessions/live-sessions.ts';
-import { entryAbout } from '../../endpoints/users/user-events.ts';
-import { commandLine } from '../../log/log.ts';
 import { isUnavailable } from '../../stores/remote/breaker.ts';
 import { originOf } from '../../stores/session-origin.ts';
 import type { SessionFilters } from '../../stores/session-query.ts';
@@ -10,8 +10,8 @@ import { type Call, Failure } from '../command.ts';
 import { allPages, requireUser } from '../lookups.ts';
 import { readableTime } from '../present.ts';
 import { printJsonAlone, printResult, table } from '../terminal.ts';
-import { endedSession, isGone, removeSessions } from '../user/user-changes.ts';
-import { type CommandContext, operator, withStores } from '../with-stores.ts';
+import { isGone, recordEnded, removeSessions } from '../user/user-changes.ts';
+import { type CommandContext, withStores } from '../with-stores.ts';
 
 /** `session list`: the live sessions, or those of a user, newest first. */
 export async function listSessions(call: Call): Promise<void> {
@@ -61,33 +61,31 @@ async function revokeOne({ sessions, audit }: CommandContext, id: string): Promi
     throw new Failure('failed', `the session store is unavailable, so the session goes on; ${cure}`, error);
   });
   if (session === undefined) throw new Failure('failed', `no live session with id ${JSON.stringify(id)}`);
-  await audit([endedSession(id, session.userId)]);
+  recordEnded(audit, session.userId, [id]);
 }
 
 /** Ends all sessions of a user by the user's epoch; gives the ids of those that were in the session store. */
 async function revokeAllOf(context: CommandContext, name: string): Promise<readonly string[] | undefined> {
-  const { records, changeAudit, audit } = context;
+  const { records, audit } = context;
   const user = await requireUser(context, name);
   const found = await records.endSessionsOfUser(user.id, {
-    caller: operator,
+    caller: operator.ref,
     decide() {},
-    audit: changeAudit((record: UserRecord) => [entryAbout('sessions_ended', commandLine, record)]),
+    audit: audit.withChange(operator, (record: UserRecord) => [userEvent('sessions_ended', record)]),
   });
   if (found === undefined) throw isGone(user);
   const ended = await removeSessions(context, user.id);
-  await audit((ended ?? []).map((id) => endedSession(id, user.id)));
+  recordEnded(audit, user.id, ended ?? []);
   return ended;
 }
 
 /** Ends everyone's sessions by the epoch of the tenant; gives the ids of those that were in the session store. */
 async function revokeAll(context: CommandContext): Promise<readonly string[] | undefined> {
-  const { records, changeAudit } = context;
+  const { records, audit } = context;
   await records.endAllSessions({
-    caller: operator,
+    caller: operator.ref,
     decide() {},
-    audit: changeAudit<void>(() => [
-      { event: 'all_sessions_ended', outcome: 'success', actor: commandLine, subject: null },
-    ]),
+    audit: audit.withChange(operator, () => [{ event: 'all_sessions_ended', subject: null }]),
   });
   return removeSessions(context, null);
 }

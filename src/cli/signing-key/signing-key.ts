@@ -1,7 +1,7 @@
+import { operator } from '../../administration/caller.ts';
 import type { Config } from '../../config/sections/schema.ts';
 import { generateSigningKey } from '../../credentials/signing-keys.ts';
-import { commandLine } from '../../log/log.ts';
-import { keyEntries } from '../../runtime/key-events.ts';
+import { signingKeyEvents } from '../../runtime/key-events.ts';
 import { type PlannedSeries, plannedSeries, timesOf } from '../../runtime/key-times.ts';
 import { endsAt, nextOf, signerOf, turnsAt } from '../../stores/key-schedule.ts';
 import { isOfSeries, type KeySeries, type SigningKey, type StoredKeys } from '../../stores/signing-key.ts';
@@ -82,12 +82,11 @@ export async function revokeSigningKey(call: Call): Promise<void> {
 }
 
 async function turn(
-  { records, changeAudit }: CommandContext,
+  { records, audit }: CommandContext,
   wanted: Omit<KeyTurnRequest, 'candidate'>,
 ): Promise<KeyChange> {
   const candidate = await generateSigningKey(wanted.series);
-  const audit = changeAudit<KeyChange>((change) => keyEntries(commandLine, change));
-  return records.turnSigningKeys({ ...wanted, candidate }, audit);
+  return records.turnSigningKeys({ ...wanted, candidate }, audit.withChange(operator, signingKeyEvents));
 }
 
 function present(key: SigningKey, { keys, time }: StoredKeys, config: Config) {

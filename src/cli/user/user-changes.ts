@@ -1,7 +1,7 @@
-import type { ChangeEntry } from '../../endpoints/change-audit.ts';
-import { changedUserEntries } from '../../endpoints/users/user-events.ts';
+import type { Audit } from '../../administration/audit.ts';
+import { operator } from '../../administration/caller.ts';
+import { changedUserEvents } from '../../administration/user-events.ts';
 import { Refusal } from '../../errors.ts';
-import { commandLine } from '../../log/log.ts';
 import { canonicalAccountName } from '../../rules/account-name.ts';
 import { isUnavailable } from '../../stores/remote/breaker.ts';
 import type { User } from '../../stores/user.ts';
@@ -10,7 +10,7 @@ import { type Call, Failure } from '../command.ts';
 import { requireUser } from '../lookups.ts';
 import { presentUserByNames } from '../present.ts';
 import { printJsonAlone } from '../terminal.ts';
-import { type CommandContext, operator, withStores } from '../with-stores.ts';
+import { type CommandContext, withStores } from '../with-stores.ts';
 
 /** Does `work` on the user whose name is the operand; the user it gives is the result. */
 export async function withUser(
@@ -26,18 +26,18 @@ export async function withUser(
 
 /** Changes a user, in one transaction with its audit lines; `assertMay` refuses what must not be changed. Throws Failure. */
 export async function changeUser(
-  { records, changeAudit }: CommandContext,
+  { records, audit }: CommandContext,
   user: User,
   changes: UserRecordChanges,
   assertMay: (found: UserRecord) => void = assertUnmanaged,
 ): Promise<UserRecord> {
   const changed = await records.changeUserRecord(user.id, {
-    caller: operator,
+    caller: operator.ref,
     decide(found) {
       assertMay(found);
       return changes;
     },
-    audit: changeAudit((made) => changedUserEntries(commandLine, made)),
+    audit: audit.withChange(operator, changedUserEvents),
   });
   if (changed === undefined) throw isGone(user);
   return changed.after;
@@ -66,7 +66,7 @@ function isKept({ managed, username }: User, { users }: CommandContext['config']
  */
 export async function endSessions(context: CommandContext, { id }: User): Promise<void> {
   const removed = await removeSessions(context, id);
-  await context.audit((removed ?? []).map((session) => endedSession(session, id)));
+  recordEnded(context.audit, id, removed ?? []);
 }
 
 /**
@@ -88,16 +88,9 @@ export async function removeSessions(
   }
 }
 
-/** The audit entry of a session that a command has ended. */
-export function endedSession(session: string, subject: string | null): ChangeEntry {
-  return {
-    event: 'session_revoked',
-    outcome: 'success',
-    actor: commandLine,
-    subject,
-    session,
-    target: { type: 'session', id: session },
-  };
+/** Records that a command has ended sessions. */
+export function recordEnded(audit: Audit, subject: string, sessions: readonly string[]): void {
+  for (const session of sessions) audit.record(operator, { event: 'session_revoked', subject, session });
 }
 
 /** Whether something was refused with that code. */

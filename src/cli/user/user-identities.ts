@@ -1,10 +1,10 @@
-import { entryAbout } from '../../endpoints/users/user-events.ts';
-import { commandLine } from '../../log/log.ts';
+import { operator } from '../../administration/caller.ts';
+import { userEvent } from '../../administration/user-events.ts';
 import type { Identity } from '../../stores/identity.ts';
 import type { User } from '../../stores/user.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { type Call, Failure } from '../command.ts';
-import { type CommandContext, operator } from '../with-stores.ts';
+import type { CommandContext } from '../with-stores.ts';
 import { assertUnmanaged, endSessions, isGone, isRefusal, withUser } from './user-changes.ts';
 
 /** `user link NAME`: sign-ins by that identity are this user's from now on. */
@@ -13,7 +13,7 @@ export async function linkIdentity(call: Call): Promise<void> {
     const identity = requireIdentity(call, context);
     const linked = await context.records
       .linkUserIdentity(user.id, {
-        caller: operator,
+        caller: operator.ref,
         decide(found) {
           if (found.user.kind === 'service')
             throw new Failure(
@@ -23,7 +23,7 @@ export async function linkIdentity(call: Call): Promise<void> {
           assertUnmanaged(found);
           return identity;
         },
-        audit: context.changeAudit((found: UserRecord) => [entryOf('identity_linked', call, found)]),
+        audit: context.audit.withChange(operator, eventOf('identity_linked', call)),
       })
       .catch(async (error: unknown) => {
         if (!isRefusal(error, 'conflict')) throw error;
@@ -41,9 +41,9 @@ export async function linkIdentity(call: Call): Promise<void> {
 export async function unlinkIdentity(call: Call): Promise<void> {
   await withUser(call, async (context, user) => {
     const unlinked = await context.records.unlinkUserIdentity(user.id, requireIdentity(call, context), {
-      caller: operator,
+      caller: operator.ref,
       decide: assertUnmanaged,
-      audit: context.changeAudit((found: UserRecord) => [entryOf('identity_unlinked', call, found)]),
+      audit: context.audit.withChange(operator, eventOf('identity_unlinked', call)),
     });
     if (unlinked === undefined)
       throw new Failure('failed', `${JSON.stringify(user.username)} has no such identity`);
@@ -52,9 +52,11 @@ export async function unlinkIdentity(call: Call): Promise<void> {
   });
 }
 
-function entryOf(event: 'identity_linked' | 'identity_unlinked', call: Call, found: UserRecord) {
+function eventOf(event: 'identity_linked' | 'identity_unlinked', call: Call) {
   const provider = call.requireText('provider');
-  return { ...entryAbout(event, commandLine, found), provider, changes: { fields: ['identities'] } };
+  return (found: UserRecord) => [
+    { ...userEvent(event, found), provider, changes: { fields: ['identities'] } },
+  ];
 }
 
 function isSame(one: Identity, other: Identity): boolean {

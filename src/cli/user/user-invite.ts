@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { operator } from '../../administration/caller.ts';
+import { userEvent } from '../../administration/user-events.ts';
 import { invitationLifetimeMs, mintInvitation } from '../../credentials/invitation-token.ts';
-import { entryAbout } from '../../endpoints/users/user-events.ts';
-import { commandLine } from '../../log/log.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { type Call, Failure } from '../command.ts';
 import { requireUser } from '../lookups.ts';
 import { readableTime } from '../present.ts';
 import { printResult } from '../terminal.ts';
-import { operator, withStores } from '../with-stores.ts';
+import { withStores } from '../with-stores.ts';
 import { assertUnmanaged, isGone, translatingManaged } from './user-changes.ts';
 
 /** `user invite NAME`: a token by which the user sets a password, shown this once. */
 export async function inviteUser(call: Call): Promise<void> {
   await withStores(call, async (context) => {
-    const { records, changeAudit, now } = context;
+    const { records, audit, now } = context;
     const user = await requireUser(context, call.operands[0]!);
     const { token, hash } = mintInvitation(randomBytes);
     const created = now();
@@ -22,7 +22,7 @@ export async function inviteUser(call: Call): Promise<void> {
       context,
       user,
       records.inviteUser(user.id, {
-        caller: operator,
+        caller: operator.ref,
         decide(found) {
           assertUnmanaged(found);
           if (found.user.kind === 'service')
@@ -30,9 +30,9 @@ export async function inviteUser(call: Call): Promise<void> {
               'failed',
               `${JSON.stringify(user.username)} is a service, which never signs in`,
             );
-          return { hash, maker: operator, created, expires };
+          return { hash, maker: operator.ref, created, expires };
         },
-        audit: changeAudit((made: UserRecord) => [entryAbout('invitation_created', commandLine, made)]),
+        audit: audit.withChange(operator, (made: UserRecord) => [userEvent('invitation_created', made)]),
       }),
     );
     if (invited === undefined) throw isGone(user);

@@ -1,16 +1,16 @@
 import { uuidv7 } from 'uuidv7';
-import { createdUserEntries, removedUserEntries } from '../../endpoints/users/user-events.ts';
-import { commandLine } from '../../log/log.ts';
+import { operator } from '../../administration/caller.ts';
+import { createdUserEvents, removedUserEvents } from '../../administration/user-events.ts';
 import { accountNameRules, canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
 import type { User } from '../../stores/user.ts';
-import type { KeysOfRemoved, NewUserRecord, UserRecord } from '../../stores/user-records.ts';
+import type { KeysOfRemoved, NewUserRecord } from '../../stores/user-records.ts';
 import { type Call, Failure } from '../command.ts';
 import { requireScopeSets, requireScopes, requireUser } from '../lookups.ts';
 import { readNewPassword, readPasswordHash } from '../password.ts';
 import { presentUserByNames } from '../present.ts';
 import { printResult } from '../terminal.ts';
-import { type CommandContext, operator, withStores } from '../with-stores.ts';
+import { type CommandContext, withStores } from '../with-stores.ts';
 import {
   assertNotKept,
   assertUnmanaged,
@@ -30,7 +30,7 @@ export async function addUser(call: Call): Promise<void> {
   const profile = profileOf(call);
   assertOnePassword(call);
   await withStores(call, async (context) => {
-    const { config, records, changeAudit, now } = context;
+    const { config, records, audit, now } = context;
     const scopes = requireScopes(context, call.text('scopes') ?? '');
     const sets = await requireScopeSets(context, call.texts('scope-set'));
     // Now, not after a password has been typed twice; what counts is the response of createUserRecord.
@@ -52,9 +52,9 @@ export async function addUser(call: Call): Promise<void> {
     };
     const made = await records
       .createUserRecord({
-        caller: operator,
+        caller: operator.ref,
         decide: () => ({ user, canonicalName }),
-        audit: changeAudit((record: UserRecord) => createdUserEntries(commandLine, record)),
+        audit: audit.withChange(operator, createdUserEvents),
       })
       .catch(async (error) => {
         if (!isRefusal(error, 'conflict')) throw error;
@@ -140,16 +140,16 @@ export async function removeUser(call: Call): Promise<void> {
   if (call.isSet('keep-keys') && call.text('transfer-keys') !== undefined)
     throw new Failure('usage', '--keep-keys and --transfer-keys exclude each other');
   await withUser(call, async (context, user) => {
-    const { records, changeAudit } = context;
+    const { records, audit } = context;
     const keys = await keysOf(call, context, user);
     const removed = await records.removeUserRecord(user.id, keys, {
-      caller: operator,
+      caller: operator.ref,
       decide({ found, newOwner }) {
         assertNotKept(context)(found);
         if (typeof keys === 'object' && newOwner?.user.disabled !== false)
           throw new Failure('failed', 'the user of --transfer-keys is disabled, or was removed');
       },
-      audit: changeAudit((made) => removedUserEntries(commandLine, made)),
+      audit: audit.withChange(operator, removedUserEvents),
     });
     if (removed === undefined) throw isGone(user);
     await endSessions(context, user);

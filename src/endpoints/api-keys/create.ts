@@ -1,6 +1,6 @@
 import type { CallerRights } from '../../administration/caller-rights.ts';
 import { rightsOfUser } from '../../administration/caller-rights.ts';
-import { assertHolds } from '../../administration/no-way-up.ts';
+import { assertHolds } from '../../administration/privilege.ts';
 import type { Holdings } from '../../credentials/holdings.ts';
 import { Refusal } from '../../errors.ts';
 import { entityTagOf } from '../../http/if-match.ts';
@@ -10,7 +10,7 @@ import { readJudgedJson } from '../../input/json-body.ts';
 import { readQuery } from '../../input/query.ts';
 import type { Records } from '../../stores/records.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
-import { type Audit, actorOf } from '../audit.ts';
+import { callerIn } from '../caller.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
 import { apiKeyWriteCreate, mintQuery } from './api-key-schemas.ts';
@@ -20,7 +20,6 @@ import { presentApiKey } from './present-api-key.ts';
 /** What the calls that mint keys need. */
 export interface ApiKeyCreateOptions extends MintingOptions {
   readonly records: MintingOptions['records'] & Pick<Records, 'findScopeSets'>;
-  readonly audit: Audit;
 }
 
 const ownScopes = ['apikeys:write'] as const;
@@ -72,7 +71,7 @@ function createResponse(options: ApiKeyCreateOptions): (call: Call, owner: KeyOw
   const { records, catalogue, maxLifetimeMs, audit, now } = options;
   const schema = apiKeyWriteCreate({ catalogue: [...catalogue].sort(), maxLifetimeMs, now });
   return async (call, owner) => {
-    const { exchange, principal, body, contentType } = call;
+    const { exchange, body, contentType } = call;
     const [{ hydrate }, form] = await everyProblem(
       () => readQuery(exchange.query, mintQuery),
       () =>
@@ -80,10 +79,14 @@ function createResponse(options: ApiKeyCreateOptions): (call: Call, owner: KeyOw
           judge: ({ scope_sets }) => scopeSetProblems(records, scope_sets),
         }),
     );
-    const about = { actor: actorOf(principal), subject: owner.id };
     const { listed, raw } = await new Minting(form, owner, options).mint(call).catch((error) => {
       if (error instanceof Refusal && error.status < 500 && error.status !== 404)
-        audit(exchange, { event: 'api_key_refused', outcome: 'failure', ...about, reason: error.code });
+        audit.record(callerIn(call), {
+          event: 'api_key_refused',
+          outcome: 'failure',
+          subject: owner.id,
+          reason: error.code,
+        });
       throw error;
     });
     const shown = presentApiKey(listed, { hydrate, now: listed.key.created, catalogue });

@@ -1,7 +1,10 @@
 import { uuidv7 } from 'uuidv7';
 import type { z } from 'zod';
+import { createdKeyEvent, keyEvent } from '../../administration/api-key-events.ts';
+import type { Audit } from '../../administration/audit.ts';
+import type { Author } from '../../administration/caller.ts';
 import { type CallerRights, rightsOf } from '../../administration/caller-rights.ts';
-import { assertHolds } from '../../administration/no-way-up.ts';
+import { assertHolds } from '../../administration/privilege.ts';
 import { type MintedApiKey, mintApiKey } from '../../credentials/api-key.ts';
 import type { Held, Holdings } from '../../credentials/holdings.ts';
 import type { Principal } from '../../credentials/principal.ts';
@@ -13,11 +16,8 @@ import type { Records } from '../../stores/records.ts';
 import { administratorSetId, type ScopeSet } from '../../stores/scope-set.ts';
 import type { SessionOrigin } from '../../stores/session-origin.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
-import { actorOf } from '../audit.ts';
-import { callerRefOf } from '../caller-ref.ts';
-import type { ChangeAudit } from '../change-audit.ts';
+import { callerIn } from '../caller.ts';
 import type { Call } from '../endpoint.ts';
-import { createdKeyEntry, keyEntry } from './api-key-events.ts';
 import type { apiKeyWriteCreate } from './api-key-schemas.ts';
 
 /** What minting needs. */
@@ -28,7 +28,7 @@ export interface MintingOptions {
   readonly prefix: string;
   /** Milliseconds; null: no bound. */
   readonly maxLifetimeMs: number | null;
-  readonly changeAudit: ChangeAudit;
+  readonly audit: Audit;
   /** Epoch ms. */
   readonly now: () => number;
   readonly random: (byteCount: number) => Uint8Array;
@@ -73,13 +73,15 @@ export class Minting {
     this.#options = options;
   }
 
-  async mint({ exchange, principal, recheck }: Call): Promise<Minted> {
-    const { records, holdings, prefix, changeAudit, random, now } = this.#options;
+  async mint(call: Call): Promise<Minted> {
+    const { principal, recheck } = call;
+    const by = callerIn(call);
+    const { records, holdings, prefix, audit, random, now } = this.#options;
     const minted = mintApiKey(prefix, random);
     const listed = await records.createApiKeyRecord(
       { ownerId: this.#owner.id, scopeSets: this.#form.scope_sets },
       {
-        caller: callerRefOf(principal),
+        caller: by.ref,
         decide: ({ owner, sets }, caller) => {
           const rights = rightsOf(caller, holdings, now());
           const granted = this.#granted(sets);
@@ -91,14 +93,14 @@ export class Minting {
           if (owner?.user.disabled) throw new Refusal('conflict');
           return { key, hash: minted.hash };
         },
-        audit: changeAudit(exchange, ({ key }: ListedApiKey) => [createdKeyEntry(actorOf(principal), key)]),
+        audit: audit.withChange(by, ({ key }: ListedApiKey) => [createdKeyEvent(key)]),
       },
     );
     try {
       assertHolds(presentedRights(await recheck()), this.#granted(listed.sets), this.#owner.needed);
     } catch (error) {
       // The caller lost the right while the key was written; the key has not been shown yet.
-      await this.#revoke(listed.key, { exchange, principal });
+      await this.#revoke(listed.key, by);
       throw error;
     }
     return { listed, raw: minted.raw };
@@ -138,10 +140,10 @@ export class Minting {
     return asked;
   }
 
-  async #revoke(key: ApiKey, { exchange, principal }: Pick<Call, 'exchange' | 'principal'>): Promise<void> {
-    const { records, changeAudit } = this.#options;
-    const revoked = changeAudit(exchange, (keys: readonly RemovedApiKey[]) =>
-      keys.map((one) => keyEntry('api_key_deleted', actorOf(principal), one, key.createdBy)),
+  async #revoke(key: ApiKey, by: Author): Promise<void> {
+    const { records, audit } = this.#options;
+    const revoked = audit.withChange(by, (keys: readonly RemovedApiKey[]) =>
+      keys.map((one) => keyEvent('api_key_deleted', one, key.createdBy)),
     );
     await records.deleteApiKey(key.id, { children: false }, revoked);
   }

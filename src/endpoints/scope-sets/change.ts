@@ -1,6 +1,12 @@
 import { uuidv7 } from 'uuidv7';
+import type { Audit } from '../../administration/audit.ts';
 import { rightsOf } from '../../administration/caller-rights.ts';
-import { assertHolds } from '../../administration/no-way-up.ts';
+import { assertHolds } from '../../administration/privilege.ts';
+import {
+  changedSetEvents,
+  createdSetEvents,
+  removedSetEvents,
+} from '../../administration/scope-set-events.ts';
 import type { Holdings } from '../../credentials/holdings.ts';
 import { heldScopes } from '../../credentials/scopes.ts';
 import { Refusal } from '../../errors.ts';
@@ -8,13 +14,10 @@ import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
-import type { Changed, ScopeSetRecord, ScopeSetRecords } from '../../stores/scope-set-records.ts';
-import { actorOf } from '../audit.ts';
-import { callerRefOf } from '../caller-ref.ts';
-import type { ChangeAudit } from '../change-audit.ts';
+import type { ScopeSetRecord, ScopeSetRecords } from '../../stores/scope-set-records.ts';
+import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { readWriteBody } from '../write-body.ts';
-import { changedSetEntries, createdSetEntries, removedSetEntries } from './scope-set-events.ts';
 import { presentScopeSet, scopeSetCreate, scopeSetPatch } from './scope-set-schemas.ts';
 
 const needed = ['scopesets:write'] as const;
@@ -24,30 +27,30 @@ export interface ScopeSetChangeOptions {
   readonly records: Pick<ScopeSetRecords, 'createScopeSet' | 'changeScopeSet' | 'removeScopeSet'>;
   readonly catalogue: ReadonlySet<string>;
   readonly holdings: Holdings;
-  readonly changeAudit: ChangeAudit;
+  readonly audit: Audit;
   /** Epoch ms. */
   readonly now: () => number;
 }
 
 /** `POST /api/admin/scope-sets/`: a set of scopes that the caller holds. */
 export function createScopeSetCreate(options: ScopeSetChangeOptions): Endpoint {
-  const { records, catalogue, changeAudit } = options;
+  const { records, catalogue, audit } = options;
   const schema = scopeSetCreate([...catalogue].sort());
   return {
     method: 'POST',
     path: '/api/admin/scope-sets',
     guard: { scopes: needed },
     async handle(call) {
-      const { exchange, principal } = call;
+      const by = callerIn(call);
       const form = await readWriteBody(call, schema);
       const scopes = form.scopes.toSorted();
       const created = await records.createScopeSet({
-        caller: callerRefOf(principal),
+        caller: by.ref,
         decide(_, caller) {
           assertMayChange(options, caller, scopes);
           return { id: uuidv7(), name: form.name, description: form.description, scopes };
         },
-        audit: changeAudit(exchange, (set: ScopeSetRecord) => createdSetEntries(actorOf(principal), set)),
+        audit: audit.withChange(by, createdSetEvents),
       });
       return {
         status: 201,
@@ -60,14 +63,15 @@ export function createScopeSetCreate(options: ScopeSetChangeOptions): Endpoint {
 
 /** `PATCH /api/admin/scope-sets/{id}`: judged by what the set held and what it will. */
 export function createScopeSetPatch(options: ScopeSetChangeOptions): Endpoint {
-  const { records, catalogue, changeAudit } = options;
+  const { records, catalogue, audit } = options;
   const schema = scopeSetPatch([...catalogue].sort());
   return {
     method: 'PATCH',
     path: '/api/admin/scope-sets/{id}',
     guard: { scopes: needed },
     async handle(call) {
-      const { exchange, principal, id } = call;
+      const { exchange, id } = call;
+      const by = callerIn(call);
       const { name, description, scopes } = await readWriteBody(call, schema);
       const changes = {
         ...(name !== undefined && { name }),
@@ -75,16 +79,14 @@ export function createScopeSetPatch(options: ScopeSetChangeOptions): Endpoint {
         ...(scopes !== undefined && { scopes: scopes.toSorted() }),
       };
       const changed = await records.changeScopeSet(id, {
-        caller: callerRefOf(principal),
+        caller: by.ref,
         decide(found, caller) {
           assertIfMatch(exchange.head, found);
           assertMayChange(options, caller, [...scopesOf(found, catalogue), ...(scopes ?? [])]);
           assertChangeable(found);
           return changes;
         },
-        audit: changeAudit(exchange, (made: Changed<ScopeSetRecord>) =>
-          changedSetEntries(actorOf(principal), made),
-        ),
+        audit: audit.withChange(by, changedSetEvents),
       });
       if (changed === undefined) throw new Refusal('not_found');
       return {
@@ -98,21 +100,23 @@ export function createScopeSetPatch(options: ScopeSetChangeOptions): Endpoint {
 
 /** `DELETE /api/admin/scope-sets/{id}`: of a set that nothing holds. */
 export function createScopeSetDelete(options: ScopeSetChangeOptions): Endpoint {
-  const { records, catalogue, changeAudit } = options;
+  const { records, catalogue, audit } = options;
   return {
     method: 'DELETE',
     path: '/api/admin/scope-sets/{id}',
     guard: { scopes: needed },
-    async handle({ exchange, principal, id }) {
+    async handle(call) {
+      const { exchange, id } = call;
+      const by = callerIn(call);
       readQuery(exchange.query, noParameters);
       const isRemoved = await records.removeScopeSet(id, {
-        caller: callerRefOf(principal),
+        caller: by.ref,
         decide(found, caller) {
           assertIfMatch(exchange.head, found);
           assertMayChange(options, caller, scopesOf(found, catalogue));
           assertChangeable(found);
         },
-        audit: changeAudit(exchange, (set: ScopeSetRecord) => removedSetEntries(actorOf(principal), set)),
+        audit: audit.withChange(by, removedSetEvents),
       });
       if (!isRemoved) throw new Refusal('not_found');
       return { status: 204 };

@@ -2,6 +2,7 @@ import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { missing, valueError } from '../../input/pydantic-problems.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
+import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { describeList } from '../lists/list-spec.ts';
 import { endEveryones, endThoseOf } from './end-all.ts';
@@ -63,7 +64,7 @@ export function createSessionDelete(options: SessionEndpointOptions): Endpoint {
       readQuery(exchange.query, noParameters);
       const ended = await sessions.revoke(id);
       if (ended === undefined || !(await finder.isLive(ended))) throw new Refusal('not_found');
-      noteEnded(options, exchange, principal, [ended]);
+      noteEnded(options, callerIn({ exchange, principal }), [ended]);
       return endedReply(options, isCurrent(id, principal));
     },
   };
@@ -77,8 +78,9 @@ export function createSessionsDelete(options: SessionEndpointOptions): Endpoint 
     guard: write,
     async handle({ exchange, principal }) {
       const userId = whoseSessions(exchange.query);
-      if (userId === null) await endEveryones(options, exchange, principal);
-      else await endThoseOf(userId, options, exchange, principal);
+      const by = callerIn({ exchange, principal });
+      if (userId === null) await endEveryones(options, by);
+      else await endThoseOf(userId, options, by);
       const isOwn = principal.kind === 'session' && (userId === null || userId === principal.userId);
       return endedReply(options, isOwn);
     },

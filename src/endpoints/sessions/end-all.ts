@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller } from '../../administration/caller.ts';
 import { rightsOf } from '../../administration/caller-rights.ts';
-import { assertHolds } from '../../administration/no-way-up.ts';
-import type { Principal } from '../../credentials/principal.ts';
-import type { Exchange } from '../../http/exchange.ts';
+import { assertHolds } from '../../administration/privilege.ts';
+import { userEvent } from '../../administration/user-events.ts';
 import { administratorSet } from '../../stores/administrator-set.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import { isUnavailable } from '../../stores/remote/breaker.ts';
 import type { ScopeSet } from '../../stores/scope-set.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
-import { actorOf } from '../audit.ts';
-import { callerRefOf } from '../caller-ref.ts';
 import { noteEnded, type SessionEndpointOptions } from './session-ends.ts';
 
 const needed = ['sessions:write'] as const;
@@ -20,48 +18,28 @@ const maxCleanUpMs = 1_000;
  * Ends the sessions of a user by a new epoch of the record, in the transaction of its audit line, and then removes them
  * from the session store, as far as it can be reached. A user who is not there has none.
  */
-export async function endThoseOf(
-  userId: string,
-  options: SessionEndpointOptions,
-  exchange: Exchange,
-  principal: Principal,
-): Promise<void> {
-  const { records, sessions, changeAudit } = options;
+export async function endThoseOf(userId: string, options: SessionEndpointOptions, by: Caller): Promise<void> {
+  const { records, sessions, audit } = options;
   await records.endSessionsOfUser(userId, {
-    caller: callerRefOf(principal),
+    caller: by.ref,
     decide: (_user, caller) => assertMayEnd(options, caller, []),
-    audit: changeAudit(exchange, (_user: UserRecord) => [
-      {
-        event: 'sessions_ended',
-        outcome: 'success',
-        actor: actorOf(principal),
-        subject: userId,
-        target: { type: 'user', id: userId },
-      },
-    ]),
+    audit: audit.withChange(by, (user: UserRecord) => [userEvent('sessions_ended', user)]),
   });
   const ended = await sessions.revokeAllOf(userId).catch(noneIfUnavailable);
   noteEnded(
     options,
-    exchange,
-    principal,
+    by,
     ended.map((id) => ({ id, userId })),
   );
 }
 
 /** Ends everyone's sessions likewise, by a new epoch of the tenant; for administrators. */
-export async function endEveryones(
-  options: SessionEndpointOptions,
-  exchange: Exchange,
-  principal: Principal,
-): Promise<void> {
-  const { records, sessions, changeAudit, onCredentialEnded } = options;
+export async function endEveryones(options: SessionEndpointOptions, by: Caller): Promise<void> {
+  const { records, sessions, audit, onCredentialEnded } = options;
   await records.endAllSessions({
-    caller: callerRefOf(principal),
+    caller: by.ref,
     decide: (_, caller) => assertMayEnd(options, caller, [administratorSet]),
-    audit: changeAudit(exchange, () => [
-      { event: 'all_sessions_ended', outcome: 'success', actor: actorOf(principal), subject: null },
-    ]),
+    audit: audit.withChange(by, () => [{ event: 'all_sessions_ended', subject: null }]),
   });
   const cleanUp = sessions
     .revokeAll()

@@ -2,6 +2,7 @@ import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
+import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { describeList } from '../lists/list-spec.ts';
 import { isCurrent, LiveSessionFinder } from './live-sessions.ts';
@@ -45,7 +46,7 @@ export function createOwnSessionDelete(options: SessionEndpointOptions): Endpoin
       if (found?.userId !== principal.userId) throw new Refusal('not_found');
       const ended = await sessions.revoke(id);
       if (ended === undefined || !(await finder.isLive(ended))) throw new Refusal('not_found');
-      noteEnded(options, exchange, principal, [ended]);
+      noteEnded(options, callerIn({ exchange, principal }), [ended]);
       return endedReply(options, isCurrent(id, principal));
     },
   };
@@ -66,8 +67,7 @@ export function createOtherSessionsDelete(options: SessionEndpointOptions): Endp
       const ended = await sessions.revokeAllOf(userId, credentialId);
       noteEnded(
         options,
-        exchange,
-        principal,
+        callerIn({ exchange, principal }),
         ended.map((id) => ({ id, userId })),
       );
       return { status: 204 };

@@ -1,11 +1,9 @@
+import type { Audit } from '../../administration/audit.ts';
+import type { Author } from '../../administration/caller.ts';
 import type { Holdings } from '../../credentials/holdings.ts';
-import type { Principal } from '../../credentials/principal.ts';
-import type { Exchange } from '../../http/exchange.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Records } from '../../stores/records.ts';
 import type { Sessions } from '../../stores/sessions.ts';
-import { type Audit, actorOf } from '../audit.ts';
-import type { ChangeAudit } from '../change-audit.ts';
 
 /** What the endpoints of sessions need. */
 export interface SessionEndpointOptions {
@@ -15,7 +13,6 @@ export interface SessionEndpointOptions {
   /** Headers by which a browser forgets its session, names and values in turn. */
   readonly forgetting: readonly string[];
   readonly audit: Audit;
-  readonly changeAudit: ChangeAudit;
   /** Epoch ms. */
   readonly now: () => number;
   /** Ends everything that a session has in flight. */
@@ -25,20 +22,12 @@ export interface SessionEndpointOptions {
 /** Ends what these sessions have in flight, and audits that the caller ended them. */
 export function noteEnded(
   { audit, onCredentialEnded }: SessionEndpointOptions,
-  exchange: Exchange,
-  principal: Principal,
+  by: Author,
   ended: readonly { readonly id: string; readonly userId: string }[],
 ): void {
   for (const { id, userId } of ended) {
     onCredentialEnded(id);
-    audit(exchange, {
-      event: 'session_revoked',
-      outcome: 'success',
-      actor: actorOf(principal),
-      subject: userId,
-      session: id,
-      target: { type: 'session', id },
-    });
+    audit.record(by, { event: 'session_revoked', subject: userId, session: id });
   }
 }
 

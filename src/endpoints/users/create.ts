@@ -1,10 +1,10 @@
 import { uuidv7 } from 'uuidv7';
 import type { z } from 'zod';
+import { createdUserEvents } from '../../administration/user-events.ts';
 import { entityTagOf } from '../../http/if-match.ts';
 import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
-import type { NewUserRecord, UserRecord } from '../../stores/user-records.ts';
-import { actorOf } from '../audit.ts';
-import { callerRefOf } from '../caller-ref.ts';
+import type { NewUserRecord } from '../../stores/user-records.ts';
+import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { passwordProblems } from '../password-rules.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
@@ -17,19 +17,18 @@ import {
   passwordOfService,
   type UserChangeOptions,
 } from './user-changes.ts';
-import { createdUserEntries } from './user-events.ts';
 import { secretFields, userCreate } from './user-schemas.ts';
 
 /** `POST /api/admin/users/`: a user who holds no more than the calling credential. */
 export function createUserCreate(options: UserChangeOptions): Endpoint {
-  const { records, catalogue, holdings, minPasswordLength, changeAudit } = options;
+  const { records, catalogue, holdings, minPasswordLength, audit } = options;
   const schema = userCreate({ catalogue: [...catalogue].sort(), minPasswordLength });
   return {
     method: 'POST',
     path: '/api/admin/users',
     guard: { scopes: needed },
     async handle(call) {
-      const { exchange, principal } = call;
+      const by = callerIn(call);
       const form = await readWriteBody(call, schema, {
         secret: secretFields,
         judge: async ({ kind, username, password, scope_sets }) => [
@@ -42,12 +41,12 @@ export function createUserCreate(options: UserChangeOptions): Endpoint {
       const { scopes, scopeSets } = record.user;
       const setScopes = holdings.scopesOf(await records.findScopeSets(scopeSets));
       const created = await records.createUserRecord({
-        caller: callerRefOf(principal),
+        caller: by.ref,
         decide(_, caller) {
           assertMayChange(options, caller, null, { scopes, scopeSets, setScopes });
           return record;
         },
-        audit: changeAudit(exchange, (made: UserRecord) => createdUserEntries(actorOf(principal), made)),
+        audit: audit.withChange(by, createdUserEvents),
       });
       return {
         status: 201,

@@ -1,14 +1,14 @@
+import type { ChangeEvent } from '../../administration/audit.ts';
+import { userEvent } from '../../administration/user-events.ts';
 import type { Held } from '../../credentials/holdings.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
-import type { AuditEventName } from '../../log/audit-events.ts';
 import type { Records } from '../../stores/records.ts';
 import type { UserIdentityRecords } from '../../stores/user-identity-records.ts';
 import type { UserRecord, UserRecords } from '../../stores/user-records.ts';
-import { actorOf } from '../audit.ts';
-import { callerRefOf } from '../caller-ref.ts';
-import type { Call, Endpoint } from '../endpoint.ts';
+import { callerIn } from '../caller.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { readWriteBody } from '../write-body.ts';
 import { identityLink, identityQuery } from './identity-schemas.ts';
 import { presentIdentities } from './present-user.ts';
@@ -18,7 +18,6 @@ import {
   endSessions,
   needed,
   type UserChangeOptions,
-  userEntry,
 } from './user-changes.ts';
 
 /** What calls about identities need. */
@@ -47,7 +46,7 @@ export function createUserIdentityList({ records, providerOf }: UserIdentityOpti
 
 /** `POST /api/admin/users/{id}/identities`: sign-ins by that identity are this user's from now on. */
 export function createUserIdentityLink(options: UserIdentityOptions): Endpoint {
-  const { records, issuers, changeAudit } = options;
+  const { records, issuers, audit } = options;
   const schema = identityLink([...issuers.keys()]);
 
   async function judgeProvider(id: string, provider: string): Promise<readonly ValidationProblem[]> {
@@ -62,20 +61,21 @@ export function createUserIdentityLink(options: UserIdentityOptions): Endpoint {
     path: '/api/admin/users/{id}/identities',
     guard: { scopes: needed },
     async handle(call) {
-      const { exchange, principal, id } = call;
+      const { id } = call;
+      const by = callerIn(call);
       const { provider, subject } = await readWriteBody(call, schema, {
         judge: async (fields) => (fields.provider === undefined ? [] : judgeProvider(id, fields.provider)),
       });
       const issuer = issuers.get(provider)!;
       const grantable = await everythingGrantable(options, issuer);
       const linked = await records.linkUserIdentity(id, {
-        caller: callerRefOf(principal),
+        caller: by.ref,
         decide(found, caller) {
           assertMayChange(options, caller, found, grantable);
           assertUnmanaged(found);
           return { issuer, subject };
         },
-        audit: changeAudit(exchange, entryOf('identity_linked', principal, provider)),
+        audit: audit.withChange(by, eventOf('identity_linked', provider)),
       });
       if (linked === undefined) throw new Refusal('not_found');
       return { status: 201, body: { provider, subject } };
@@ -85,29 +85,31 @@ export function createUserIdentityLink(options: UserIdentityOptions): Endpoint {
 
 /** `DELETE /api/admin/users/{id}/identities?provider=&subject=`: a way in is gone, and so are the user's sessions. */
 export function createUserIdentityUnlink(options: UserIdentityOptions): Endpoint {
-  const { records, issuers, changeAudit } = options;
+  const { records, issuers, audit } = options;
   return {
     method: 'DELETE',
     path: '/api/admin/users/{id}/identities',
     guard: { scopes: needed },
-    async handle({ exchange, principal, id }) {
-      const { provider, subject } = readQuery(exchange.query, identityQuery);
+    async handle(call) {
+      const { id } = call;
+      const by = callerIn(call);
+      const { provider, subject } = readQuery(call.exchange.query, identityQuery);
       const issuer = issuers.get(provider);
       if (issuer === undefined) throw new Refusal('not_found');
       const unlinked = await records.unlinkUserIdentity(
         id,
         { issuer, subject },
         {
-          caller: callerRefOf(principal),
+          caller: by.ref,
           decide(found, caller) {
             assertMayChange(options, caller, found);
             assertUnmanaged(found);
           },
-          audit: changeAudit(exchange, entryOf('identity_unlinked', principal, provider)),
+          audit: audit.withChange(by, eventOf('identity_unlinked', provider)),
         },
       );
       if (unlinked === undefined) throw new Refusal('not_found');
-      await endSessions(options, exchange, actorOf(principal), id);
+      await endSessions(options, by, id);
       return { status: 204 };
     },
   };
@@ -133,8 +135,6 @@ async function everythingGrantable(
   };
 }
 
-function entryOf(event: AuditEventName, principal: Call['principal'], provider: string) {
-  return (made: UserRecord) => [
-    { ...userEntry(event, principal, made), provider, changes: { fields: ['identities'] } },
-  ];
+function eventOf(event: ChangeEvent['event'], provider: string) {
+  return (made: UserRecord) => [{ ...userEvent(event, made), provider, changes: { fields: ['identities'] } }];
 }

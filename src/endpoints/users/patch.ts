@@ -1,13 +1,12 @@
 import type { z } from 'zod';
+import { changedUserEvents } from '../../administration/user-events.ts';
 import { isUserName, passwordIsName } from '../../credentials/password-rules.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
 import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
-import type { Changed } from '../../stores/scope-set-records.ts';
 import type { UserRecord, UserRecordChanges } from '../../stores/user-records.ts';
-import { actorOf } from '../audit.ts';
-import { callerRefOf } from '../caller-ref.ts';
+import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { passwordProblems } from '../password-rules.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
@@ -23,21 +22,21 @@ import {
   passwordOfService,
   type UserChangeOptions,
 } from './user-changes.ts';
-import { changedUserEntries } from './user-events.ts';
 import { secretFields, userPatch } from './user-schemas.ts';
 
 type UserPatch = z.output<ReturnType<typeof userPatch>>;
 
 /** `PATCH /api/admin/users/{id}`: callers can't change a user who effectively holds more, or give what they don't hold. */
 export function createUserPatch(options: UserChangeOptions): Endpoint {
-  const { records, catalogue, holdings, minPasswordLength, changeAudit } = options;
+  const { records, catalogue, holdings, minPasswordLength, audit } = options;
   const schema = userPatch({ catalogue: [...catalogue].sort(), minPasswordLength });
   return {
     method: 'PATCH',
     path: '/api/admin/users/{id}',
     guard: { scopes: needed },
     async handle(call) {
-      const { exchange, principal, id } = call;
+      const { exchange, id } = call;
+      const by = callerIn(call);
       const patch = await readWriteBody(call, schema, {
         secret: secretFields,
         judge: async (fields) => {
@@ -52,7 +51,7 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
       const changes = changesOf(patch, await hashPassword(options, patch.password));
       const setScopes = holdings.scopesOf(await records.findScopeSets(patch.scope_sets ?? []));
       const changed = await records.changeUserRecord(id, {
-        caller: callerRefOf(principal),
+        caller: by.ref,
         decide(found, caller) {
           // The name may be another by now.
           assertNoProblems(problemsWith(found, patch));
@@ -65,15 +64,12 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
           assertUnmanaged(found);
           return changes;
         },
-        audit: changeAudit(exchange, (made: Changed<UserRecord>) =>
-          changedUserEntries(actorOf(principal), made),
-        ),
+        audit: audit.withChange(by, changedUserEvents),
       });
       if (changed === undefined) throw new Refusal('not_found');
       const { after } = changed;
       // Also where the record already says so: an earlier call may not have reached the session store.
-      if (patch.disabled === true || patch.password !== undefined)
-        await endSessions(options, exchange, actorOf(principal), id);
+      if (patch.disabled === true || patch.password !== undefined) await endSessions(options, by, id);
       return { status: 200, headers: ['ETag', entityTagOf(after.user)], body: presentUser(after, options) };
     },
   };

@@ -1,5 +1,6 @@
 import { rightsOf, rightsOfUser } from '../../administration/caller-rights.ts';
-import { assertHolds } from '../../administration/no-way-up.ts';
+import { assertHolds } from '../../administration/privilege.ts';
+import { removedUserEvents } from '../../administration/user-events.ts';
 import type { Held } from '../../credentials/holdings.ts';
 import { heldScopes } from '../../credentials/scopes.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
@@ -7,9 +8,8 @@ import { assertIfMatch } from '../../http/if-match.ts';
 import { readQuery } from '../../input/query.ts';
 import type { ListedApiKey } from '../../stores/api-key.ts';
 import type { CallerFound } from '../../stores/caller.ts';
-import type { KeysOfRemoved, RemovalFound, RemovedUser, UserRecord } from '../../stores/user-records.ts';
-import { actorOf } from '../audit.ts';
-import { callerRefOf } from '../caller-ref.ts';
+import type { KeysOfRemoved, RemovalFound, UserRecord } from '../../stores/user-records.ts';
+import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import {
   assertMayChange,
@@ -18,23 +18,24 @@ import {
   needed,
   type UserChangeOptions,
 } from './user-changes.ts';
-import { removedUserEntries } from './user-events.ts';
 import { removalQuery } from './user-schemas.ts';
 
 const transfer = 'transfer:';
 
 /** `DELETE /api/admin/users/{id}`: the user, the sessions and, as `keys` says, the keys. */
 export function createUserRemove(options: UserChangeOptions): Endpoint {
-  const { records, changeAudit, onCredentialEnded } = options;
+  const { records, audit, onCredentialEnded } = options;
   return {
     method: 'DELETE',
     path: '/api/admin/users/{id}',
     guard: { scopes: needed },
-    async handle({ exchange, principal, id }) {
+    async handle(call) {
+      const { exchange, id } = call;
+      const by = callerIn(call);
       const { keys: asked } = readQuery(exchange.query, removalQuery, { plain: ['keys'] });
       const keys = keysOf(asked);
       const removed = await records.removeUserRecord(id, keys, {
-        caller: callerRefOf(principal),
+        caller: by.ref,
         decide(removal, caller) {
           if (typeof keys === 'object') assertNewOwner(id, removal.newOwner, asked);
           assertIfMatch(exchange.head, removal.found.user);
@@ -42,7 +43,7 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
           assertKeysMayStay(options, caller, removal);
           assertUnmanaged(removal.found);
         },
-        audit: changeAudit(exchange, (made: RemovedUser) => removedUserEntries(actorOf(principal), made)),
+        audit: audit.withChange(by, removedUserEvents),
       });
       if (removed === undefined) {
         // A query is judged before its record, so that it is judged without one too.
@@ -51,7 +52,7 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
         throw new Refusal('not_found');
       }
       for (const key of removed.deletedKeys) onCredentialEnded(key.id);
-      await endSessions(options, exchange, actorOf(principal), id);
+      await endSessions(options, by, id);
       return { status: 204 };
     },
   };

@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { userEvent } from '../../administration/user-events.ts';
 import type { LoginThrottle } from '../../credentials/throttle.ts';
 import { Refusal } from '../../errors.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
 import { canonicalAccountName } from '../../rules/account-name.ts';
 import type { UserRecord, UserRecords } from '../../stores/user-records.ts';
-import { callerRefOf } from '../caller-ref.ts';
+import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { timestamp, toTimestamp } from '../timestamp.ts';
-import { assertMayChange, needed, type UserChangeOptions, userEntry } from './user-changes.ts';
+import { assertMayChange, needed, type UserChangeOptions } from './user-changes.ts';
 
 /** What the login throttle counts against a user. */
 export const userThrottle = z
@@ -20,7 +21,7 @@ export const userThrottle = z
   })
   .meta({ id: 'UserThrottle' });
 
-interface UserThrottleOptions extends Pick<UserChangeOptions, 'holdings' | 'now' | 'changeAudit'> {
+interface UserThrottleOptions extends Pick<UserChangeOptions, 'holdings' | 'now' | 'audit'> {
   readonly records: Pick<UserRecords, 'findUserRecord' | 'judgeUserRecord'>;
   readonly throttle: Pick<LoginThrottle, 'stateOf' | 'lift'>;
 }
@@ -47,18 +48,19 @@ export function createUserThrottleRead({ records, throttle, now }: UserThrottleO
 
 /** `DELETE /api/admin/users/{id}/throttle`: the user may try again at once; what counts against addresses stays. */
 export function createUserThrottleLift(options: UserThrottleOptions): Endpoint {
-  const { records, throttle, changeAudit } = options;
+  const { records, throttle, audit } = options;
   return {
     method: 'DELETE',
     path: '/api/admin/users/{id}/throttle',
     guard: { scopes: needed },
-    async handle({ exchange, principal, id }) {
-      readQuery(exchange.query, noParameters);
+    async handle(call) {
+      const by = callerIn(call);
+      readQuery(call.exchange.query, noParameters);
       // The line first: the counters may be in another store, and nothing is lifted without it.
-      const found = await records.judgeUserRecord(id, {
-        caller: callerRefOf(principal),
+      const found = await records.judgeUserRecord(call.id, {
+        caller: by.ref,
         decide: (judged, caller) => assertMayChange(options, caller, judged),
-        audit: changeAudit(exchange, (made: UserRecord) => [userEntry('throttle_lifted', principal, made)]),
+        audit: audit.withChange(by, (made: UserRecord) => [userEvent('throttle_lifted', made)]),
       });
       if (found === undefined) throw new Refusal('not_found');
       await throttle.lift(accountOf(found));

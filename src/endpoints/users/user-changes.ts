@@ -1,21 +1,16 @@
+import type { Audit } from '../../administration/audit.ts';
+import type { Author } from '../../administration/caller.ts';
 import { rightsOf } from '../../administration/caller-rights.ts';
-import { assertHolds, type Wanted } from '../../administration/no-way-up.ts';
+import { assertHolds, type Wanted } from '../../administration/privilege.ts';
 import { type PasswordHasher, parsePassword } from '../../credentials/passwords.ts';
 import { Refusal, ValidationError, type ValidationProblem } from '../../errors.ts';
-import type { Exchange } from '../../http/exchange.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
-import type { AuditEventName } from '../../log/audit-events.ts';
-import type { Actor } from '../../log/log.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import type { Records } from '../../stores/records.ts';
 import { isUnavailable } from '../../stores/remote/breaker.ts';
 import type { Sessions } from '../../stores/sessions.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
-import { type Audit, actorOf } from '../audit.ts';
-import type { ChangeAudit, ChangeEntry } from '../change-audit.ts';
-import type { Call } from '../endpoint.ts';
 import type { PresentUserOptions } from './present-user.ts';
-import { entryAbout } from './user-events.ts';
 
 const nothing: Wanted = { scopes: [], scopeSets: [] };
 
@@ -39,7 +34,6 @@ export interface UserChangeOptions extends PresentUserOptions, SessionEndOptions
   readonly catalogue: ReadonlySet<string>;
   readonly passwords: Pick<PasswordHasher, 'hash'>;
   readonly minPasswordLength: number;
-  readonly changeAudit: ChangeAudit;
   /** Epoch ms. */
   readonly now: () => number;
 }
@@ -82,31 +76,20 @@ export async function hashPassword<None extends null | undefined>(
   return typeof raw === 'string' ? passwords.hash(parsePassword(raw, minPasswordLength) as string) : raw;
 }
 
-/** An entry about a user, by the caller of an endpoint. */
-export function userEntry(
-  event: AuditEventName,
-  principal: Call['principal'],
-  record: UserRecord,
-): ChangeEntry {
-  return entryAbout(event, actorOf(principal), record);
-}
-
 /**
  * Removes the sessions of a user from their store, as far as it can be reached: by the epoch of the user's record, or
  * without a record, they have ended already.
  */
 export async function endSessions(
   { sessions, audit, onCredentialEnded }: SessionEndOptions,
-  exchange: Exchange,
-  actor: Actor,
+  by: Author,
   userId: string,
   exceptId?: string,
 ): Promise<void> {
   const ended = await sessions.revokeAllOf(userId, exceptId).catch(noneIfUnavailable);
   for (const session of ended) {
     onCredentialEnded(session);
-    const entry = { event: 'session_revoked', outcome: 'success', actor } as const;
-    audit(exchange, { ...entry, subject: userId, session });
+    audit.record(by, { event: 'session_revoked', subject: userId, session });
   }
 }
 

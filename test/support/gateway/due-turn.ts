@@ -1,17 +1,15 @@
-import { system } from '../../../src/log/log.ts';
-import { keyEntries } from '../../../src/runtime/key-events.ts';
-import type { AuditOf } from '../../../src/stores/audit.ts';
+import { Audit } from '../../../src/administration/audit.ts';
+import { automatic } from '../../../src/administration/caller.ts';
+import { signingKeyEvents } from '../../../src/runtime/key-events.ts';
 import type { Records } from '../../../src/stores/records.ts';
 import type { KeySeries } from '../../../src/stores/signing-key.ts';
-import type { KeyChange } from '../../../src/stores/signing-key-records.ts';
 
 const series: KeySeries = { purpose: 'access-token', algorithm: 'ES256' };
 const times = { rotateEveryMs: 100_000, publishAheadMs: 1_000, lifetimeMs: 39_500 };
-const audit: AuditOf<KeyChange> = {
-  drafts: (change) =>
-    keyEntries(system, change).map((entry) => ({ ...entry, address: null, requestId: null })),
-  onWritten() {},
-};
+const audit = new Audit({ log: { audit() {} }, keep() {}, now: Date.now }).withChange(
+  automatic,
+  signingKeyEvents,
+);
 const key = (kid: string) => ({ ...series, kid, privateJwk: '{}' });
 
 /** What a gateway calls when a rotation is due. */

@@ -1,13 +1,13 @@
 import type { AuditChanges } from '../log/audit-events.ts';
 
-/** What is audited of a record: its fields by the name they have in the interface. */
+/** The audited fields of a record, by their names in the interface. */
 export interface AuditedFields extends Readonly<Record<string, unknown>> {
   readonly scopes?: readonly string[];
   readonly scope_sets?: readonly string[];
 }
 
 /**
- * What differs between two states of a record: the scopes and sets that were added or removed, and only the names of
+ * The difference between two states of a record: the scopes and sets that were added or removed, and only the names of
  * other fields.
  */
 export function changesBetween(before: AuditedFields, after: AuditedFields): AuditChanges | null {

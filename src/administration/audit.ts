@@ -1,0 +1,92 @@
+import { uuidv7 } from 'uuidv7';
+import { Refusal } from '../errors.ts';
+import { type AuditEventName, auditEvents, type UnrecordedAuditEvent } from '../log/audit-events.ts';
+import type { AuditEntry, Log } from '../log/log.ts';
+import type { AuditDraft, AuditOf } from '../stores/audit.ts';
+import type { Author } from './caller.ts';
+
+/** An event; its author, its time and, for users and sessions, its target are added. Default outcome: success. */
+type EventNamed<Name extends AuditEventName> = Omit<
+  AuditDraft,
+  'id' | 'event' | 'outcome' | keyof Author['origin'] | 'actor'
+> &
+  Partial<Pick<AuditDraft, 'outcome'>> & { readonly event: Name };
+
+/** An event of a change of the records. */
+export type ChangeEvent = EventNamed<Exclude<AuditEventName, UnrecordedAuditEvent>>;
+
+/** An event that belongs to no change of the records: access has ended, or something was refused. */
+export type OtherEvent = EventNamed<UnrecordedAuditEvent>;
+
+/** Dependencies of {@link Audit}. */
+export interface AuditParts {
+  readonly log: Pick<Log, 'audit'>;
+  /** Keeps the event of an end of access in the records, without delaying it; the log has the event already. */
+  readonly keep: (event: AuditDraft) => void;
+  /** Set if a gateway on the same records should log the events of changes as well, because this process isn't one. */
+  readonly isForGateways?: boolean;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+}
+
+/** The audit events of one process. */
+export class Audit {
+  readonly #parts: AuditParts;
+
+  constructor(parts: AuditParts) {
+    this.#parts = parts;
+  }
+
+  /** The events of a change: kept in its transaction, which fails without them, then logged. */
+  withChange<Result>(author: Author, eventsOf: (result: Result) => readonly ChangeEvent[]): AuditOf<Result> {
+    const { log, isForGateways } = this.#parts;
+    return {
+      drafts: (result) => eventsOf(result).map((event) => draftOf(author, event)),
+      onWritten: (entries) => {
+        for (const entry of entries) log.audit(entry);
+      },
+      isForGateways,
+    };
+  }
+
+  /** Logs an event that is part of no change, and keeps it unless its kind is only counted. */
+  record(author: Author, event: OtherEvent): void {
+    const { log, keep, now } = this.#parts;
+    const draft = draftOf(author, event);
+    if (auditEvents[event.event].kept !== 'afterwards') {
+      log.audit(draft);
+      return;
+    }
+    const kept = { ...draft, id: uuidv7(), time: now() };
+    log.audit(kept);
+    keep(kept);
+  }
+}
+
+function draftOf({ actor, origin }: Author, event: EventNamed<AuditEventName>): AuditDraft {
+  return { outcome: 'success', actor, ...event, target: event.target ?? targetOf(event), ...origin };
+}
+
+/** The target of an event about its subject, or about its session. */
+function targetOf({ event, subject, session }: EventNamed<AuditEventName>): AuditEntry['target'] {
+  const { target: type } = auditEvents[event];
+  if (type !== 'user' && type !== 'session') return null;
+  const id = type === 'user' ? subject : (session ?? null);
+  return id === null ? null : { type, id };
+}
+
+/** Resolves as `attempt` does; a refusal by the throttle is recorded before this rejects. */
+export async function auditingThrottle<T>(
+  attempt: Promise<T>,
+  audit: Audit,
+  author: Author,
+  event: 'login_failed' | 'activation_failed' | 'invitation_failed',
+): Promise<T> {
+  try {
+    return await attempt;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'too_many_attempts')
+      audit.record(author, { event, outcome: 'failure', subject: null, reason: error.code });
+    throw error;
+  }
+}

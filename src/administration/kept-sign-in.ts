@@ -1,0 +1,43 @@
+import { actorOfSession, system } from '../log/log.ts';
+import type { Records } from '../stores/records.ts';
+import type { Session } from '../stores/sessions.ts';
+import type { Audit } from './audit.ts';
+import type { Author } from './caller.ts';
+
+/** Dependencies of {@link keepSignIn}. */
+export interface KeepSignInOptions {
+  readonly records: Pick<Records, 'keepSignIn'>;
+  readonly signIn: {
+    /** Revokes a session just created, whose tokens have not been sent. */
+    readonly cancel: (session: Pick<Session, 'id'>) => Promise<void>;
+  };
+  readonly audit: Audit;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/**
+ * Keeps the audit event of a sign-in together with the user's last sign-in; the session exists already, but its tokens have
+ * not been sent. If the event can't be kept, the session is revoked and the call rejects: no one gets in without an event. A
+ * process that is killed before the event is kept leaves a session of which no one has a token.
+ */
+export async function keepSignIn(
+  { records, signIn, audit, now }: KeepSignInOptions,
+  origin: Author['origin'],
+  session: Pick<Session, 'id' | 'userId'>,
+  provider?: string,
+): Promise<void> {
+  const { id, userId } = session;
+  const about = { subject: userId, session: id };
+  const by = { actor: actorOfSession(userId, id), origin };
+  try {
+    await records.keepSignIn(
+      { userId, instant: now() },
+      audit.withChange(by, () => [{ event: 'login_succeeded', provider, ...about }]),
+    );
+  } catch (error) {
+    await signIn.cancel(session);
+    audit.record({ actor: system, origin }, { event: 'session_revoked', ...about });
+    throw error;
+  }
+}

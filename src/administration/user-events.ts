@@ -1,0 +1,85 @@
+import type { RemovedApiKey } from '../stores/api-key.ts';
+import type { Changed } from '../stores/scope-set-records.ts';
+import type { RemovedUser, UserRecord } from '../stores/user-records.ts';
+import { keyEvent } from './api-key-events.ts';
+import type { ChangeEvent } from './audit.ts';
+import { changesBetween } from './changes-between.ts';
+
+/** The audit events of a user that was created. */
+export function createdUserEvents(made: UserRecord): readonly ChangeEvent[] {
+  return [{ ...userEvent('user_created', made), changes: userChanges(null, made) }];
+}
+
+/**
+ * The audit events of a change to a user; none if nothing was changed. Disabling and enabling have an event of their
+ * own, and so has a password; everything else is a change.
+ */
+export function changedUserEvents({ before, after }: Changed<UserRecord>): readonly ChangeEvent[] {
+  if (before === after) return [];
+  const changes = userChanges(before, after);
+  const others = changes?.fields?.filter((name) => name !== 'disabled' && name !== 'password') ?? [];
+  const isChanged = others.length > 0 || changes?.scopes !== undefined || changes?.scope_sets !== undefined;
+  const { fields: _, ...held } = changes ?? {};
+  return [
+    ...(isChanged
+      ? [
+          {
+            ...userEvent('user_changed', after),
+            changes: { ...(others.length > 0 && { fields: others }), ...held },
+          },
+        ]
+      : []),
+    ...(before.user.passwordHash === after.user.passwordHash ? [] : [userEvent('password_changed', after)]),
+    ...(before.user.disabled === after.user.disabled
+      ? []
+      : [userEvent(after.user.disabled ? 'user_disabled' : 'user_enabled', after)]),
+  ];
+}
+
+/** The audit events of a removal, including those of the user's keys. */
+export function removedUserEvents({
+  found,
+  deletedKeys,
+  transferredKeys,
+}: RemovedUser): readonly ChangeEvent[] {
+  const { id } = found.user;
+  return [
+    { ...userEvent('user_removed', found), changes: userChanges(found, null) },
+    ...deletedKeys.map((key) => keyEvent('api_key_deleted', key, id)),
+    ...transferredKeys.map((key) => transferredKeyEvent(key, id)),
+  ];
+}
+
+function transferredKeyEvent(key: RemovedApiKey, subject: string): ChangeEvent {
+  return { ...keyEvent('api_key_transferred', key, subject), changes: { fields: ['created_by'] } };
+}
+
+/** An event about a user. */
+export function userEvent(
+  event: ChangeEvent['event'],
+  { user }: { readonly user: { readonly id: string } },
+): ChangeEvent {
+  return { event, subject: user.id };
+}
+
+/** The audited changes to a user: values of scopes and sets only, of other fields the names. */
+function userChanges(before: UserRecord | null, after: UserRecord | null) {
+  return changesBetween(auditedFields(before), auditedFields(after));
+}
+
+function auditedFields(record: UserRecord | null) {
+  if (record === null) return {};
+  const { username, displayName, email, kind, scopes, scopeSets, disabled, passwordHash, managed } =
+    record.user;
+  return {
+    username,
+    display_name: displayName ?? undefined,
+    email: email ?? undefined,
+    kind,
+    disabled: disabled || undefined,
+    managed: managed || undefined,
+    password: passwordHash ?? undefined,
+    scopes,
+    scope_sets: scopeSets,
+  };
+}
