@@ -1,9 +1,8 @@
 import { Refusal } from '../errors.ts';
 import type { Counts, MetricsRegistry } from '../metrics/registry.ts';
 import type { AuditOf } from '../stores/audit.ts';
+import { type Call, recordsOperations, wrapCalls } from '../stores/operations.ts';
 import type { Records } from '../stores/records.ts';
-import { type Call, wrapCalls } from '../stores/wrap-calls.ts';
-import { recordsOperations } from './store-metrics.ts';
 
 /** What became of audit events, or of what may not be done without them. */
 export type AuditCounts = Counts<'written' | 'refused' | 'lost'>;
@@ -31,8 +30,9 @@ export function countAudited(records: Records, counts: AuditCounts): Records {
       return result;
     };
   };
-  const operations: Readonly<Partial<Record<keyof Records, string>>> = recordsOperations;
-  return wrapCalls(records, (call, name) => (operations[name] === 'write' ? counted(call) : call));
+  return wrapCalls(records, recordsOperations, (call, operation) =>
+    operation === 'write' ? counted(call) : call,
+  );
 }
 
 /** The audit of a change, which is an argument or a field of one, counts what is written; any other is given back. */

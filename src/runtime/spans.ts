@@ -3,56 +3,58 @@ import type { Config } from '../config/sections/schema.ts';
 import type { RecordsAddress, SessionsAddress } from '../config/values/store-addresses.ts';
 import type { ProviderNetwork } from '../identity-providers/provider-network.ts';
 import type { Forward } from '../proxy/forward-options.ts';
-import { wrapCalls } from '../stores/wrap-calls.ts';
+import {
+  attemptsOperations,
+  type Operations,
+  recordsOperations,
+  sessionsOperations,
+  singleUseOperations,
+  wrapCalls,
+} from '../stores/operations.ts';
 import type { SpanStart } from '../tracing/span.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { Stores } from './stores.ts';
 
-/** Operations that no request waits for. */
-const untraced: ReadonlySet<string> = new Set([
-  'version',
-  'noteUse',
-  'pruneAuditEvents',
-  'takeCommandEvents',
-  'countLive',
-  'prune',
-  'onEnded',
-  'ping',
-  'backup',
-  'close',
-]);
+/** OpenTelemetry's names for the systems behind store addresses. */
+const systemOf: Readonly<Record<(RecordsAddress | SessionsAddress)['kind'], string>> = {
+  sqlite: 'sqlite',
+  postgres: 'postgresql',
+  server: 'redis',
+  socket: 'redis',
+  sentinel: 'redis',
+  cluster: 'redis',
+};
 
-/** The same stores, with a span around each call. */
+/** The same stores, with a span around each read and write. */
 export function traceStores(stores: Stores, tracing: Tracing | null, { stores: addresses }: Config): Stores {
   if (tracing === null) return stores;
-  const sessions = systemOf(addresses.sessions);
+  const records = { store: 'records', system: systemOf[addresses.records.kind], tracing };
+  const sessions = { store: 'sessions', system: systemOf[addresses.sessions.kind], tracing };
   return {
-    records: tracedStore(stores.records, 'records', systemOf(addresses.records), tracing),
-    sessions: tracedStore(stores.sessions, 'sessions', sessions, tracing),
-    singleUse: tracedStore(stores.singleUse, 'single_use', sessions, tracing),
-    attempts: tracedStore(stores.attempts, 'attempts', sessions, tracing),
+    records: traced(stores.records, recordsOperations, records),
+    sessions: traced(stores.sessions, sessionsOperations, sessions),
+    singleUse: traced(stores.singleUse, singleUseOperations, { ...sessions, store: 'single_use' }),
+    attempts: traced(stores.attempts, attemptsOperations, { ...sessions, store: 'attempts' }),
     logs: stores.logs,
     close: () => stores.close(),
   };
 }
 
-function tracedStore<S extends object>(store: S, name: string, system: string, tracing: Tracing): S {
-  return wrapCalls(store, (ask, operation) => {
-    if (untraced.has(operation)) return ask;
+function traced<S extends object>(
+  store: S,
+  operations: Operations<NoInfer<S>>,
+  span: { readonly store: string; readonly system: string; readonly tracing: Tracing },
+): S {
+  return wrapCalls(store, operations, (call, operation, name) => {
+    if (operation === 'background') return call;
     const start: SpanStart = {
-      name: `${name}.${operation}`,
+      name: `${span.store}.${name}`,
       kind: 'client',
-      attributes: { 'db.system.name': system, 'db.operation.name': operation },
+      attributes: { 'db.system.name': span.system, 'db.operation.name': name },
     };
     const startOf = () => start;
-    return (...given) => tracing.around(startOf, () => ask(...given));
+    return (...args) => span.tracing.around(startOf, () => call(...args));
   });
-}
-
-/** OpenTelemetry's name for the system behind a store address. */
-function systemOf({ kind }: RecordsAddress | SessionsAddress): string {
-  if (kind === 'sqlite') return 'sqlite';
-  return kind === 'postgres' ? 'postgresql' : 'redis';
 }
 
 const authentication: SpanStart = { name: 'authenticate', kind: 'internal', attributes: {} };

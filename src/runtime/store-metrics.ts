@@ -2,104 +2,27 @@ import { Refusal } from '../errors.ts';
 import { Durations } from '../metrics/durations.ts';
 import type { PoolLoad } from '../metrics/registry.ts';
 import { type Counts, type MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
-import type { Attempts } from '../stores/attempts.ts';
-import type { Records } from '../stores/records.ts';
+import {
+  attemptsOperations,
+  type Call,
+  type Operation,
+  type Operations,
+  recordsOperations,
+  sessionsOperations,
+  singleUseOperations,
+  wrapCalls,
+} from '../stores/operations.ts';
 import type { Sessions } from '../stores/sessions.ts';
-import type { SingleUse } from '../stores/single-use.ts';
-import { type Call, wrapCalls } from '../stores/wrap-calls.ts';
 import type { StoreHealth } from './store-health.ts';
 import type { StoreLog, Stores } from './stores.ts';
 
-type Operation = 'read' | 'write';
+type Measured = Exclude<Operation, 'background'>;
 
 /** What is measured of one store. */
 interface StoreMeasures {
-  readonly waits: Record<Operation, Durations>;
-  readonly errors: Counts<Operation>;
+  readonly waits: Record<Measured, Durations>;
+  readonly errors: Counts<Measured>;
 }
-
-/**
- * Every operation that is one step, except what is called on each request (`version`), in the background or by probes.
- */
-export const recordsOperations: Record<
-  Exclude<
-    keyof Records,
-    'version' | 'noteUse' | 'pruneAuditEvents' | 'takeCommandEvents' | 'ping' | 'backup' | 'close'
-  >,
-  Operation
-> = {
-  findUser: 'read',
-  findUserByName: 'read',
-  passwordHashKinds: 'read',
-  activate: 'write',
-  replacePasswordHash: 'write',
-  keepSignIn: 'write',
-  acceptIdentity: 'write',
-  identitiesOf: 'read',
-  findScopeSets: 'read',
-  findScopeSetByName: 'read',
-  findApiKeyByHash: 'read',
-  findApiKey: 'read',
-  listApiKeys: 'read',
-  createApiKeyRecord: 'write',
-  deleteApiKey: 'write',
-  transferApiKey: 'write',
-  listUserRecords: 'read',
-  findUserRecord: 'read',
-  createUserRecord: 'write',
-  changeUserRecord: 'write',
-  judgeUserRecord: 'write',
-  removeUserRecord: 'write',
-  linkUserIdentity: 'write',
-  unlinkUserIdentity: 'write',
-  inviteUser: 'write',
-  findInvitation: 'read',
-  redeemInvitation: 'write',
-  endSessionsOfUser: 'write',
-  endAllSessions: 'write',
-  listScopeSets: 'read',
-  findScopeSet: 'read',
-  createScopeSet: 'write',
-  changeScopeSet: 'write',
-  removeScopeSet: 'write',
-  addAuditEvents: 'write',
-  listAuditEvents: 'read',
-  findAuditEvent: 'read',
-  applyManaged: 'write',
-  configurationInForce: 'read',
-  signingKeys: 'read',
-  turnSigningKeys: 'write',
-  secret: 'write',
-  bootstrap: 'read',
-  setBootstrapToken: 'write',
-};
-
-const sessionsOperations: Record<
-  Exclude<keyof Sessions, 'noteUse' | 'onEnded' | 'countLive' | 'prune' | 'ping' | 'close'>,
-  Operation
-> = {
-  create: 'write',
-  present: 'write',
-  findLive: 'read',
-  find: 'read',
-  idsOfProvider: 'read',
-  revoke: 'write',
-  revokeAllOf: 'write',
-  list: 'read',
-  revokeAll: 'write',
-};
-
-const attemptsOperations: Record<keyof Attempts, Operation> = {
-  count: 'write',
-  giveBack: 'write',
-  findAttempts: 'read',
-  liftAttempts: 'write',
-};
-const singleUseOperations: Record<keyof SingleUse, Operation> = {
-  consume: 'write',
-  wasConsumed: 'read',
-  release: 'write',
-};
 
 const waitBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
@@ -210,19 +133,19 @@ function newMeasures(): StoreMeasures {
   };
 }
 
-/** That store, with those operations measured. */
+/** The same store, with its reads and writes measured. */
 function measured<S extends object>(
   store: S,
-  operations: Readonly<Partial<Record<keyof S, Operation>>>,
+  operations: Operations<NoInfer<S>>,
   { waits, errors }: StoreMeasures,
 ): S {
-  return wrapCalls(store, (call, name) => {
-    const operation = operations[name];
-    if (operation === undefined) return call;
-    return measuredOperation(call, waits[operation], () => {
-      errors[operation]++;
-    });
-  });
+  return wrapCalls(store, operations, (call, operation) =>
+    operation === 'background'
+      ? call
+      : measuredOperation(call, waits[operation], () => {
+          errors[operation]++;
+        }),
+  );
 }
 
 function measuredOperation(run: Call, waits: Durations, onError: () => void): Call {

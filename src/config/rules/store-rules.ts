@@ -1,26 +1,35 @@
 import { formatDuration } from '../values/durations-and-sizes.ts';
+import type { RecordsAddress, SessionsAddress } from '../values/store-addresses.ts';
 import type { Rule } from './rule.ts';
 
-const accessKeys = ['sessions_username', 'sessions_password'] as const;
+/** Requirements of the keys that only some kinds of stores have. */
+const requirements = {
+  records_password: 'a postgres:// records store',
+  records_connections: 'a postgres:// records store',
+  records_statement_timeout: 'a postgres:// records store',
+  sessions_username: 'a session store in Redis',
+  sessions_password: 'a session store in Redis',
+  sessions_sentinel_password: 'a redis+sentinel:// session store',
+} as const;
+type Key = keyof typeof requirements;
 
-const postgresKeys = ['records_password', 'records_connections', 'records_statement_timeout'] as const;
-
-/** A file would silently ignore settings that only a server has. */
-const recordsAccess: Rule = ({ stores }, { report, isWritten }) => {
-  if (stores?.records?.kind !== 'sqlite') return;
-  for (const key of postgresKeys)
-    if (isWritten(['stores', key])) report(['stores', key], 'requires a postgres:// records store', 'key');
+const access: readonly Key[] = ['sessions_username', 'sessions_password'];
+const keysOfKind: Readonly<Record<(RecordsAddress | SessionsAddress)['kind'], readonly Key[]>> = {
+  sqlite: [],
+  postgres: ['records_password', 'records_connections', 'records_statement_timeout'],
+  server: access,
+  socket: access,
+  cluster: access,
+  sentinel: [...access, 'sessions_sentinel_password'],
 };
 
-/** A store without users would silently ignore credentials. */
-const sessionsAccess: Rule = ({ stores }, { report, isWritten }) => {
-  const kind = stores?.sessions?.kind;
-  if (kind === undefined) return;
-  if (kind === 'sqlite')
-    for (const key of accessKeys)
-      if (isWritten(['stores', key])) report(['stores', key], 'requires a session store in Redis', 'key');
-  if (kind !== 'sentinel' && isWritten(['stores', 'sessions_sentinel_password']))
-    report(['stores', 'sessions_sentinel_password'], 'requires a redis+sentinel:// session store', 'key');
+/** A store would silently ignore the settings of another kind. */
+const ownKeysOnly: Rule = ({ stores }, { report, isWritten }) => {
+  for (const key of Object.keys(requirements) as Key[]) {
+    const kind = stores?.[key.startsWith('records') ? 'records' : 'sessions']?.kind;
+    if (kind !== undefined && !keysOfKind[kind].includes(key) && isWritten(['stores', key]))
+      report(['stores', key], `requires ${requirements[key]}`, 'key');
+  }
 };
 
 /** What is encrypted names its key by the id. */
@@ -50,9 +59,4 @@ const staleCoversLiveness: Rule = ({ sessions, stores }, { report, isWritten }) 
 };
 
 /** Rules for keys that only one kind of store has. */
-export const storeRules: readonly Rule[] = [
-  recordsAccess,
-  sessionsAccess,
-  staleCoversLiveness,
-  encryptionKeysDiffer,
-];
+export const storeRules: readonly Rule[] = [ownKeysOnly, staleCoversLiveness, encryptionKeysDiffer];

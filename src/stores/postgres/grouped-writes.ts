@@ -1,7 +1,7 @@
 import type { RecordsChange } from '../remote/change-feed.ts';
 import type { Steps } from '../sql/steps.ts';
 import { announceChange } from './change-log.ts';
-import { formatHints, notifiedHints } from './changes.ts';
+import { formatHints, notifiedHints, parseHints } from './changes.ts';
 import { asRefusal, PostgresFailure, unavailable } from './failures.ts';
 import type { Session, SessionPool } from './pool.ts';
 import { beginWrite, follow, inTransaction, type Progress, retryConflicts } from './transaction.ts';
@@ -13,6 +13,8 @@ export interface GroupedWritesOptions {
   readonly channel: string;
   /** How long one write may take in all, ms. */
   readonly timeoutMs: number;
+  /** Called with what a transaction has changed, or may have, before its writes are acknowledged; null: anything. */
+  readonly onChange: (change: RecordsChange | null) => void;
 }
 
 interface Write {
@@ -40,16 +42,12 @@ const maxGroup = 16;
  * is unknown: the reply to its COMMIT may have been lost. It is atomic, and the caller may try again.
  */
 export class GroupedWrites {
-  readonly #pool: SessionPool;
-  readonly #channel: string;
-  readonly #timeoutMs: number;
+  readonly #options: GroupedWritesOptions;
   #waiting: Write[] = [];
   #isWriting = false;
 
-  constructor({ pool, channel, timeoutMs }: GroupedWritesOptions) {
-    this.#pool = pool;
-    this.#channel = channel;
-    this.#timeoutMs = timeoutMs;
+  constructor(options: GroupedWritesOptions) {
+    this.#options = options;
   }
 
   /** How many are waiting for others. */
@@ -60,13 +58,14 @@ export class GroupedWrites {
   /** Makes a write; also rejects with what its steps throw. They may be run more than once. */
   write<T>(steps: () => Steps<T>): Promise<T> {
     if (this.#waiting.length >= maxWaiting) return Promise.reject(unavailable('too many writes waiting'));
+    const { timeoutMs } = this.#options;
     return new Promise<T>((resolve, reject) => {
       const write: Write = {
         steps,
-        deadline: performance.now() + this.#timeoutMs,
+        deadline: performance.now() + timeoutMs,
         resolve: (result) => resolve(result as T),
         reject,
-        timer: setTimeout(() => this.#giveUp(write), this.#timeoutMs),
+        timer: setTimeout(() => this.#giveUp(write), timeoutMs),
       };
       this.#waiting.push(write);
       if (!this.#isWriting) void this.#writeAll();
@@ -104,8 +103,8 @@ export class GroupedWrites {
   /** False: nothing happened, because one of them has to be rolled back. */
   async #writeTogether(group: readonly Write[]): Promise<boolean> {
     try {
-      const settlements = await this.#pool.use(
-        (session) => makeAllOrNone(session, group, this.#channel),
+      const settlements = await this.#options.pool.use(
+        (session) => makeAllOrNone(session, group, this.#options),
         this.#remainingMs(group),
       );
       if (settlements === null) return false;
@@ -121,8 +120,8 @@ export class GroupedWrites {
     try {
       // The others of its group may have taken long.
       if (write.deadline <= performance.now()) throw timedOut();
-      const [settle] = await this.#pool.use(
-        (session) => retryConflicts(() => makeAll(session, [write], this.#channel)),
+      const [settle] = await this.#options.pool.use(
+        (session) => retryConflicts(() => makeAll(session, [write], this.#options)),
         this.#remainingMs([write]),
       );
       settle!();
@@ -141,15 +140,16 @@ const timedOut = () => unavailable('timed out waiting for other writes');
 
 /** For each write, resolves or rejects the promise of its caller; to be called once the transaction has ended. */
 type Settlements = readonly (() => void)[];
+type Announcement = Pick<GroupedWritesOptions, 'channel' | 'onChange'>;
 
 /** As {@link makeAll}, but gives null when one of the writes has to be rolled back; rejects when the server fails. */
 async function makeAllOrNone(
   session: Session,
   group: readonly Write[],
-  channel: string,
+  announcement: Announcement,
 ): Promise<Settlements | null> {
   try {
-    return await makeAll(session, group, channel);
+    return await makeAll(session, group, announcement);
   } catch (error) {
     if (isOfServer(error)) throw error;
     return null;
@@ -157,14 +157,18 @@ async function makeAllOrNone(
 }
 
 /** Makes the writes in one transaction. Rejects when one has to be rolled back: then none is made. */
-function makeAll(session: Session, group: readonly Write[], channel: string): Promise<Settlements> {
-  return inTransaction(session, beginWrite, () => makeAndCommit(session, group, channel));
+function makeAll(
+  session: Session,
+  group: readonly Write[],
+  announcement: Announcement,
+): Promise<Settlements> {
+  return inTransaction(session, beginWrite, () => makeAndCommit(session, group, announcement));
 }
 
 async function makeAndCommit(
   session: Session,
   group: readonly Write[],
-  channel: string,
+  { channel, onChange }: Announcement,
 ): Promise<Settlements> {
   const settlements: (() => void)[] = [];
   const changes: RecordsChange[] = [];
@@ -182,12 +186,15 @@ async function makeAndCommit(
     changes.push(...progress.changes);
     hasWritten ||= progress.hasWritten;
   }
-  if (changes.length > 0) {
-    const hints = formatHints(changes);
-    await session.query(announceChange, [channel, hints, notifiedHints(hints)]);
+  const hints = formatHints(changes);
+  if (changes.length > 0) await session.query(announceChange, [channel, hints, notifiedHints(hints)]);
+  try {
+    // If nothing was written there is no need to wait for the disk.
+    await session.execute(hasWritten ? 'COMMIT' : 'ROLLBACK');
+  } finally {
+    // The reply to the COMMIT may be late, or lost, and so may be the notification.
+    if (changes.length > 0) onChange(parseHints(hints));
   }
-  // If nothing was written there is no need to wait for the disk.
-  await session.execute(hasWritten ? 'COMMIT' : 'ROLLBACK');
   return settlements;
 }
 

@@ -60,6 +60,10 @@ class Listener implements ChangeFeed {
     this.#changeListeners.push(listener);
   }
 
+  noteChange(change: RecordsChange | null): void {
+    for (const listener of this.#changeListeners) listener(change);
+  }
+
   onHeartbeat(listener: (isHealthy: boolean) => void): void {
     this.#heartbeatListeners.push(listener);
   }
@@ -135,20 +139,16 @@ class Listener implements ChangeFeed {
     // Any user of the database may notify: a forged notification hides nothing, as the log is read in any case.
     if (this.#notified.size >= maxNotified) this.#notified.clear();
     this.#notified.set(change.version, change.hints);
-    this.#emitChange(parsed);
+    this.noteChange(parsed);
   }
 
   /** Reports what the log has beyond the position, but for what was notified. */
   #catchUp({ version, mark, changes }: StoreState): void {
-    if (changes === null) this.#emitChange(null);
+    if (changes === null) this.noteChange(null);
     for (const change of changes ?? [])
-      if (this.#notified.get(change.version) !== change.hints) this.#emitChange(parseHints(change.hints));
+      if (this.#notified.get(change.version) !== change.hints) this.noteChange(parseHints(change.hints));
     this.#position = { version, mark };
     for (const notified of this.#notified.keys()) if (notified <= version) this.#notified.delete(notified);
-  }
-
-  #emitChange(change: RecordsChange | null): void {
-    for (const listener of this.#changeListeners) listener(change);
   }
 
   #emitHeartbeat(isHealthy: boolean): void {

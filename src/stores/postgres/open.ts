@@ -4,6 +4,7 @@ import { SealError } from '../record-seals.ts';
 import type { Records } from '../records.ts';
 import { isUnavailable } from '../remote/breaker.ts';
 import { createCachedRecords } from '../remote/cached-records.ts';
+import type { ChangeFeed, RecordsChange } from '../remote/change-feed.ts';
 import { monitorRemote, type RemoteEvents } from '../remote/monitored-remote.ts';
 import type { ServerClock } from '../remote/server-clock.ts';
 import { StoreOpenError } from '../store-open-error.ts';
@@ -46,9 +47,11 @@ const configurationKey = 'stores.records';
  */
 export async function openSharedRecords(options: SharedRecordsOptions): Promise<SharedRecords> {
   const { access, timeoutMs, tenant, staleIfErrorMs, events } = options;
+  let feed: ChangeFeed | undefined;
+  const onChange = (change: RecordsChange | null) => feed?.noteChange(change);
   const { opened, isRewritten, from } = await withStoreName(configurationKey, access.address, () =>
     openWithin(options.openTimeoutMs, async () => {
-      const records = await openPostgresRecords(options);
+      const records = await openPostgresRecords({ ...options, onChange });
       const prepare = async () => {
         await requireSameTenant(records, tenant);
         const isRewritten = await sealAll(records);
@@ -58,7 +61,7 @@ export async function openSharedRecords(options: SharedRecordsOptions): Promise<
     }),
   );
   const { poolLoad, serverClock, readPosition: _, sealAll: __, ...remote } = opened;
-  const feed = listenForChanges({
+  feed = listenForChanges({
     open: () => createPostgresClient(access, timeoutMs),
     channel: changeChannel(access.address.schema),
     from,

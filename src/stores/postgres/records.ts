@@ -2,6 +2,7 @@ import type { Client } from 'pg';
 import type { PoolLoad } from '../../metrics/registry.ts';
 import { createRecordSeals, type RecordSeals } from '../record-seals.ts';
 import type { Records } from '../records.ts';
+import type { RecordsChange } from '../remote/change-feed.ts';
 import { compareClock, type ServerClock } from '../remote/server-clock.ts';
 import { createSqlRecords } from '../sql/records.ts';
 import { createSealedValues, type SealedValues } from '../sql/sealed-values.ts';
@@ -27,6 +28,8 @@ export interface PostgresRecordsOptions {
   readonly timeoutMs: number;
   /** Encrypts private keys and secrets; default: they are not. */
   readonly seals?: RecordSeals;
+  /** As in {@link ./grouped-writes.ts GroupedWritesOptions}; by default nothing depends on it. */
+  readonly onChange?: (change: RecordsChange | null) => void;
 }
 
 /**
@@ -52,7 +55,14 @@ export async function openPostgresRecords(options: PostgresRecordsOptions): Prom
 
 /** The store on a schema that is up to date; it connects at the first call. */
 export function createPostgresRecords(options: PostgresRecordsOptions): PostgresRecords {
-  const { access, now, maxConnections, timeoutMs, seals = createRecordSeals('', []) } = options;
+  const {
+    access,
+    now,
+    maxConnections,
+    timeoutMs,
+    seals = createRecordSeals('', []),
+    onChange = () => {},
+  } = options;
   const config = createClientConfig(access, { timeoutMs });
   const epoch: Epoch = { current: 0 };
   const writer = openSessionPool({ config, max: 1, timeoutMs, epoch });
@@ -65,7 +75,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
     repeats: true,
   });
   const channel = changeChannel(access.address.schema);
-  const writes = new GroupedWrites({ pool: writer, channel, timeoutMs });
+  const writes = new GroupedWrites({ pool: writer, channel, timeoutMs, onChange });
   const database = createPostgresDatabase({
     readers,
     writes,

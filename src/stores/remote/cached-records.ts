@@ -1,13 +1,12 @@
 import { Refusal } from '../../errors.ts';
 import type { ApiKeyWithOwner } from '../api-key.ts';
+import { recordsOperations, wrapCalls } from '../operations.ts';
 import type { Records, RemoteRecords } from '../records.ts';
-import { type Call, wrapCalls } from '../wrap-calls.ts';
 import { createBreaker } from './breaker.ts';
 import type { ChangeFeed, RecordsChange } from './change-feed.ts';
 import { type CacheEntry, CacheFreshness, RecordsCache } from './records-cache.ts';
 import { RecordsReader } from './records-reader.ts';
 import { RecordsVersion } from './records-version.ts';
-import { type ChangeOf, changeOfWrite } from './write-changes.ts';
 
 export interface CachedRecordsOptions {
   readonly remote: RemoteRecords;
@@ -22,8 +21,6 @@ export interface CachedRecordsOptions {
 const unknownAgeMs = 2_000;
 /** How long a read waits for the store, ms. */
 const readTimeoutMs = 1_000;
-/** Calls that are sent even while the store is known to be unavailable. */
-const unguarded: ReadonlySet<keyof RemoteRecords> = new Set(['noteUse', 'ping', 'backup', 'close']);
 
 type CachedReads = Pick<Records, 'findApiKeyByHash' | 'findApiKey' | 'findUser'>;
 /**
@@ -46,37 +43,14 @@ export function createCachedRecords(options: CachedRecordsOptions): Records {
   }
   feed.onChange(invalidate);
 
-  /** For calls that no cached result can replace. */
-  function requireAvailable(): void {
-    if (breaker.isCoolingDown()) throw new Refusal('store_unavailable');
-  }
-
-  function guarded(call: Call): Call {
-    return async (...args) => {
-      requireAvailable();
-      return call(...args);
-    };
-  }
-
-  /** Our own changes apply here before they are acknowledged; one that failed may have been made nonetheless. */
-  function invalidating(call: Call, changeOf: ChangeOf): Call {
-    return async (...args) => {
-      requireAvailable();
-      let result: unknown;
-      try {
-        result = await call(...args);
-        return result;
-      } finally {
-        invalidate(changeOf(result, args));
-      }
-    };
-  }
-
   return {
-    ...wrapCalls(remote, (call, name) => {
-      if (unguarded.has(name)) return call;
-      const changeOf = changeOfWrite(name);
-      return changeOf === undefined ? guarded(call) : invalidating(call, changeOf);
+    ...wrapCalls(remote, recordsOperations, (call, operation) => {
+      if (operation === 'background') return call;
+      // No cached result can replace the store's.
+      return async (...args) => {
+        if (breaker.isCoolingDown()) throw new Refusal('store_unavailable');
+        return call(...args);
+      };
     }),
     ...createCachedReads({ remote, cache, freshness, reader, elapsed }),
     version: () => version.current(),

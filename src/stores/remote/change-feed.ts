@@ -23,6 +23,8 @@ export interface ChangeFeed {
   readonly notifiedUntil: number;
   /** `null`: changes have been missed, or are too many to name; anything may have been changed. */
   onChange(listener: (change: RecordsChange | null) => void): void;
+  /** Notifies the listeners of a change that this process has made itself. */
+  noteChange(change: RecordsChange | null): void;
   /**
    * Called several times a second, and at least every other second: whether the store responded in time and accepts
    * writes, or there is reason to doubt it.

@@ -1,5 +1,5 @@
+import { type Call, recordsOperations, wrapCalls } from '../operations.ts';
 import type { RemoteRecords } from '../records.ts';
-import { type Call, wrapCalls } from '../wrap-calls.ts';
 import { isUnavailable, timedOut } from './breaker.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { within } from './timeout.ts';
@@ -29,7 +29,7 @@ const pingTimeoutMs = 1_000;
  */
 export function monitorRemote(options: MonitoredRemoteOptions): RemoteRecords {
   const monitor = new Monitor(options);
-  const monitored = wrapCalls(options.remote, (call, name) => monitor.wrap(call, name));
+  const monitored = wrapCalls(options.remote, recordsOperations, (call, _, name) => monitor.wrap(call, name));
   options.feed.onHeartbeat((isHealthy) => monitor.onHeartbeat(isHealthy, monitored));
   return monitored;
 }
