@@ -5,10 +5,10 @@ import type { IdentityProvider } from '../identity-providers/identity-provider.t
 import { readForm } from '../input/form-body.ts';
 import type { Sessions, SessionsOfProvider } from '../stores/sessions.ts';
 import type { EndSession } from './end-session.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { EndpointDefinition } from './endpoint.ts';
 
-/** What the back-channel logout of one provider needs. */
-export interface BackChannelLogoutOptions {
+/** Parts of one provider that its back-channel logout is built from. */
+export interface BackChannelLogoutParts {
   readonly provider: Pick<IdentityProvider, 'name' | 'logOut'>;
   readonly sessions: Pick<Sessions, 'idsOfProvider'>;
   readonly endSession: EndSession;
@@ -21,40 +21,54 @@ export const logoutFields = z
   })
   .meta({ id: 'Body_Authentication-BackChannelLogout', title: 'Body_Authentication-BackChannelLogout' });
 
-/** How many sessions are ended at a time. */
+/** Number of sessions that are ended at a time. */
 const batchSize = 20;
 
 /**
  * `POST /api/login/{provider}/back-channel-logout`: ends the sessions that the provider says have ended (OpenID Connect
  * Back-Channel Logout 1.0). The provider itself calls it: there is no cookie, and no page that could be foreign.
  */
-export function createBackChannelLogout(options: BackChannelLogoutOptions): Endpoint<'open'> {
-  const { provider, sessions, endSession } = options;
-  const byProvider = () => ({ actor: { user: null, kind: 'provider' as const }, provider: provider.name });
+export const backChannelLogout: EndpointDefinition<'open', BackChannelLogoutParts> = {
+  id: 'Authentication-BackChannelLogout',
+  method: 'POST',
+  path: '/api/login/{provider}/back-channel-logout',
+  guard: 'open',
+  oauth: true,
+  summary: 'Ends the sessions that an identity provider says have ended',
+  description:
+    'For the provider itself (OpenID Connect Back-Channel Logout 1.0). Ends the sessions that began under the `sid` of the logout token, or without one those of its `sub`. A token is accepted once; 200 also where there is no such session.',
+  body: {
+    mediaType: 'application/x-www-form-urlencoded',
+    schema: () => logoutFields,
+    malformed: 'bad_request',
+  },
+  success: { status: 200, description: 'None of those sessions lives any longer. Empty body.' },
+  refusals: ['bad_request', 'not_found', 'store_unavailable', 'provider_unavailable'],
 
-  async function endAll(exchange: Exchange, which: SessionsOfProvider): Promise<void> {
-    const ids = await sessions.idsOfProvider(which);
-    for (let start = 0; start < ids.length; start += batchSize) {
-      const batch = ids.slice(start, start + batchSize);
-      const results = await Promise.allSettled(batch.map((id) => endSession(exchange, id, byProvider)));
-      for (const result of results) if (result.status === 'rejected') throw result.reason;
-    }
-  }
-
-  return {
-    method: 'POST',
-    path: `/api/login/${provider.name}/back-channel-logout`,
-    guard: 'open',
-    oauth: true,
-    async handle({ exchange, body, contentType }) {
+  create(parts) {
+    return async ({ exchange, body, contentType }) => {
       const token = readToken(body, contentType);
-      await provider.logOut(token, (which) => endAll(exchange, which));
+      await parts.provider.logOut(token, (which) => endAll(parts, exchange, which));
       return { status: 200 };
-    },
-  };
+    };
+  },
+};
+
+async function endAll(
+  { provider, sessions, endSession }: BackChannelLogoutParts,
+  exchange: Exchange,
+  which: SessionsOfProvider,
+): Promise<void> {
+  const byProvider = () => ({ actor: { user: null, kind: 'provider' as const }, provider: provider.name });
+  const ids = await sessions.idsOfProvider(which);
+  for (let start = 0; start < ids.length; start += batchSize) {
+    const batch = ids.slice(start, start + batchSize);
+    const results = await Promise.allSettled(batch.map((id) => endSession(exchange, id, byProvider)));
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
+  }
 }
 
-/** Whatever is wrong with a logout request is 400 (§2.8), a missing token too. */
+/** The token of the form; everything wrong with a logout request is 400 (§2.8), a missing token too. */
 function readToken(body: Uint8Array, contentType: string | undefined): string {
   try {
     return readForm(body, contentType, logoutFields, { secret: ['logout_token'] }).logout_token;

@@ -1,21 +1,20 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
-import { type Audit, auditingThrottle } from '../administration/audit.ts';
+import { auditingThrottle } from '../administration/audit.ts';
 import { userEvent } from '../administration/user-events.ts';
-import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
-import type { AddressThrottle } from '../credentials/throttle.ts';
+import { parsePassword } from '../credentials/passwords.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
-import type { Records } from '../stores/records.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
 import type { NewUser } from '../stores/user.ts';
 import { newPassword, newUsername } from './account-fields.ts';
 import { readTokenAlone } from './body-token.ts';
 import { anonymousIn } from './caller.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { EndpointDefinition } from './endpoint.ts';
+import type { EndpointParts } from './endpoint-parts.ts';
 import { passwordProblems } from './password-rules.ts';
 import { readWriteBody } from './write-body.ts';
 
@@ -35,27 +34,30 @@ type ActivationForm = z.output<ReturnType<typeof activationBody>>;
 
 const secret = ['token', 'password'] as const;
 
-/** What the activation needs. */
-export interface BootstrapOptions {
-  readonly records: Pick<Records, 'bootstrap' | 'activate'>;
-  /** The token of the configuration, unless a reset created another. */
-  readonly configuredToken: string | null;
-  readonly passwords: PasswordHasher;
-  readonly minPasswordLength: number;
-  readonly throttle: AddressThrottle;
-  readonly audit: Audit;
-  readonly now: () => number;
-}
-
 /** `POST /api/bootstrap/activate`: creates the first administrator, once per records store. */
-export function createBootstrap(options: BootstrapOptions): Endpoint<'open'> {
-  const schema = activationBody(options.minPasswordLength);
-  const activation = new Activation(options);
-  return {
-    method: 'POST',
-    path: '/api/bootstrap/activate',
-    guard: 'open',
-    async handle(call) {
+export const bootstrap: EndpointDefinition<'open'> = {
+  id: 'Bootstrap-Activate',
+  method: 'POST',
+  path: '/api/bootstrap/activate',
+  guard: 'open',
+  summary: 'Makes the first administrator',
+  description: 'Once per records store. Wrong tokens are counted per address.',
+  // The minimum length is configured; everywhere a password must not be blank.
+  body: { schema: () => activationBody(1) },
+  success: { status: 201, description: 'The administrator.', schema: () => activatedUser },
+  refusals: [
+    'invalid_bootstrap_token',
+    'already_activated',
+    'conflict',
+    'too_many_attempts',
+    'overloaded',
+    'store_unavailable',
+  ],
+
+  create(parts) {
+    const schema = activationBody(parts.minPasswordLength);
+    const activation = new Activation(parts);
+    return async (call) => {
       const { exchange, body, contentType } = call;
       const token = readTokenAlone(body, contentType);
       if (token !== undefined) await activation.assertToken(exchange, token);
@@ -64,26 +66,26 @@ export function createBootstrap(options: BootstrapOptions): Endpoint<'open'> {
         judge: ({ username, password }) => passwordProblems(password, username, 'password'),
       });
       return activation.respond(exchange, form);
-    },
-  };
-}
+    };
+  },
+};
 
 /** The steps of an activation. */
 class Activation {
-  readonly #options: BootstrapOptions;
+  readonly #parts: EndpointParts;
 
-  constructor(options: BootstrapOptions) {
-    this.#options = options;
+  constructor(parts: EndpointParts) {
+    this.#parts = parts;
   }
 
   /** A wrong token is reported before any other problem: without the token nothing more can be learned. */
   async assertToken(exchange: Exchange, token: string): Promise<void> {
-    const { records, configuredToken, throttle, audit } = this.#options;
+    const { records, bootstrapToken, tokenThrottles, audit } = this.#parts;
     const state = await records.bootstrap();
     if (!state.open) return;
-    const counted = throttle.attempt(exchange.address);
+    const counted = tokenThrottles.bootstrap.attempt(exchange.address);
     const attempt = await auditingThrottle(counted, audit, anonymousIn(exchange), 'activation_failed');
-    const expected = state.token ?? configuredToken;
+    const expected = state.token ?? bootstrapToken;
     if (expected === null || !isSame(token, expected)) {
       audit.record(anonymousIn(exchange), { event: 'activation_failed', outcome: 'failure', subject: null });
       throw new Refusal('invalid_bootstrap_token');
@@ -92,7 +94,7 @@ class Activation {
   }
 
   async respond(exchange: Exchange, form: ActivationForm): Promise<Reply> {
-    const { records, passwords, minPasswordLength, now } = this.#options;
+    const { records, passwords, minPasswordLength, now } = this.#parts;
     if (!(await records.bootstrap()).open) throw new Refusal('already_activated');
     const username = parseUsername(form.username) as string;
     const password = parsePassword(form.password, minPasswordLength) as string;
@@ -116,7 +118,7 @@ class Activation {
   }
 
   #creationOf(user: NewUser, exchange: Exchange) {
-    return this.#options.audit.withChange(anonymousIn(exchange), () => [
+    return this.#parts.audit.withChange(anonymousIn(exchange), () => [
       {
         ...userEvent('user_created', { user }),
         changes: { scope_sets: { added: user.scopeSets, removed: [] } },

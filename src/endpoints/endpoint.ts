@@ -1,6 +1,9 @@
+import type { z } from 'zod';
 import type { Principal } from '../credentials/principal.ts';
+import type { RefusalCode } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
+import type { EndpointParts } from './endpoint-parts.ts';
 
 /** Admits a session or an API key that holds all of the scopes. */
 export interface ScopeGuard {
@@ -8,13 +11,13 @@ export interface ScopeGuard {
 }
 
 /**
- * What an endpoint requires of its caller. `open` ignores credentials, `sign_out` takes the session of a valid token
+ * Requirement on the caller of an endpoint. `open` ignores credentials, `sign_out` takes the session of a valid token
  * and ignores an invalid one, `session` admits any session but no API key; scopes admit a session or an API key that
  * holds all of them.
  */
 export type Guard = 'open' | 'sign_out' | 'session' | ScopeGuard;
 
-/** Whom a guard admits; null is a caller that is not identified. */
+/** Caller that a guard admits; null is a caller that is not identified. */
 export type CallerOf<G extends Guard> = G extends 'open'
   ? null
   : G extends 'sign_out'
@@ -24,7 +27,6 @@ export type CallerOf<G extends Guard> = G extends 'open'
 /** One call of an own endpoint, past its guard. */
 export interface Call<G extends Guard = ScopeGuard> {
   readonly exchange: Exchange;
-  /** Who is calling. */
   readonly principal: CallerOf<G>;
   /** The path segment that matches `{id}`; empty where the path has none. */
   readonly id: string;
@@ -39,6 +41,9 @@ export interface Call<G extends Guard = ScopeGuard> {
   recheck(): Promise<CallerOf<G>>;
 }
 
+/** Responds to a call; rejects with what is refused. */
+export type Handle<G extends Guard = ScopeGuard> = (call: Call<G>) => Promise<Reply>;
+
 /** An endpoint that Postern serves itself. */
 export interface Endpoint<G extends Guard = ScopeGuard> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -49,8 +54,73 @@ export interface Endpoint<G extends Guard = ScopeGuard> {
   readonly oauth?: boolean;
   /** HEAD is refused although GET is served. */
   readonly noHead?: boolean;
-  readonly handle: (call: Call<G>) => Promise<Reply>;
+  readonly handle: Handle<G>;
 }
 
 /** An endpoint behind any of the guards. */
 export type AnyEndpoint = Endpoint<'open'> | Endpoint<'sign_out'> | Endpoint<'session'> | Endpoint;
+
+/**
+ * Documentation of an endpoint of the API, from which the OpenAPI document is made. A schema is a function, because those
+ * for the document alone are built only with it.
+ */
+export interface Operation<G extends Guard = Guard> extends Omit<Endpoint<G>, 'handle'> {
+  /** `<Tag>-<Name>`. */
+  readonly id: `${string}-${string}`;
+  /** As clients call it: a list with its trailing slash; `{provider}` is the name of a provider. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  /** The refresh cookie is a credential too, besides what the guard accepts. */
+  readonly takesCookie?: boolean;
+  readonly query?: () => z.ZodObject;
+  /** Set if `If-Match` is evaluated. */
+  readonly takesIfMatch?: true;
+  readonly body?: OperationBody;
+  readonly success: OperationSuccess;
+  /** Besides those of its guard and those of every operation. */
+  readonly refusals: readonly RefusalCode[];
+}
+
+/** The request body, which is required. */
+export interface OperationBody {
+  /** Default: JSON. */
+  readonly mediaType?: 'application/x-www-form-urlencoded';
+  readonly schema: () => z.ZodObject;
+  /** The refusal of a malformed one, which is then among the operation's; absent: 422. */
+  readonly malformed?: RefusalCode;
+}
+
+/** The response to a successful call. */
+export interface OperationSuccess {
+  readonly status: number;
+  readonly description: string;
+  /** Absent: no body. */
+  readonly schema?: () => z.ZodType;
+  /** Besides `X-Request-Id`. */
+  readonly headers?: readonly string[];
+}
+
+/** An endpoint of the API as its file defines it: its documentation, and its steps over the parts of a configuration. */
+export interface EndpointDefinition<G extends Guard = ScopeGuard, Parts = EndpointParts>
+  extends Operation<G> {
+  create(parts: Parts): Handle<G>;
+}
+
+/** A definition behind any of the guards. */
+export type AnyDefinition =
+  | EndpointDefinition<'open'>
+  | EndpointDefinition<'sign_out'>
+  | EndpointDefinition<'session'>
+  | EndpointDefinition;
+
+/** Builds the endpoint from its definition; `provider` is the name of the provider that it is for. */
+export function createEndpoint<G extends Guard, Parts>(
+  definition: EndpointDefinition<G, Parts>,
+  parts: Parts,
+  provider = '',
+): Endpoint<G> {
+  const { method, path, guard, oauth, noHead } = definition;
+  const ownPath = path.replace('{provider}', provider).replace(/\/$/, '');
+  return { method, path: ownPath, guard, oauth, noHead, handle: definition.create(parts) };
+}

@@ -1,7 +1,5 @@
-import type { JSONWebKeySet } from 'jose';
 import { z } from 'zod';
-import type { AccessTokens } from '../credentials/access-token.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { EndpointDefinition } from './endpoint.ts';
 
 /** A JWK set (RFC 7517 §5); what else a key has depends on its type (RFC 7518 §6, RFC 8037 §2). */
 export const jwkSet = z
@@ -15,24 +13,42 @@ export const jwkSet = z
 /** What clients may do with published keys: a key is published for longer than this before it signs. */
 const cacheControl = 'public, max-age=300';
 
+const success = {
+  status: 200,
+  description: 'A JWK set (RFC 7517).',
+  schema: () => jwkSet,
+  headers: ['Cache-Control'],
+};
+
 /** `GET /.well-known/jwks.json`: the public keys of access tokens (RFC 7517 §5), for upstreams that verify them too. */
-export function createJwks(tokens: Pick<AccessTokens, 'jwks'>): Endpoint<'open'> {
-  return {
-    method: 'GET',
-    path: '/.well-known/jwks.json',
-    guard: 'open',
-    handle: async () => ({ status: 200, body: await tokens.jwks(), cacheControl }),
-  };
-}
+export const jwks: EndpointDefinition<'open'> = {
+  id: 'Authentication-Jwks',
+  method: 'GET',
+  path: '/.well-known/jwks.json',
+  guard: 'open',
+  summary: 'Gives the public keys of access tokens',
+  description: 'May be cached for five minutes.',
+  success,
+  refusals: ['method_not_allowed'],
+
+  create({ tokens }) {
+    return async () => ({ status: 200, body: await tokens.jwks(), cacheControl });
+  },
+};
 
 /** `GET /.well-known/postern-assertion-jwks.json`: the public keys of assertions, for the services that verify them. */
-export function createAssertionJwks(assertions: {
-  readonly published: () => Promise<JSONWebKeySet>;
-}): Endpoint<'open'> {
-  return {
-    method: 'GET',
-    path: '/.well-known/postern-assertion-jwks.json',
-    guard: 'open',
-    handle: async () => ({ status: 200, body: await assertions.published(), cacheControl }),
-  };
-}
+export const assertionJwks: EndpointDefinition<'open'> = {
+  id: 'Authentication-AssertionJwks',
+  method: 'GET',
+  path: '/.well-known/postern-assertion-jwks.json',
+  guard: 'open',
+  summary: 'Gives the public keys of assertions',
+  description:
+    'For the services that verify `X-Auth-Assertion`. May be cached for five minutes. The management listener has them, too.',
+  success,
+  refusals: ['method_not_allowed'],
+
+  create({ assertions }) {
+    return async () => ({ status: 200, body: await assertions.published(), cacheControl });
+  },
+};

@@ -1,19 +1,8 @@
 import { z } from 'zod';
-import { auditingThrottle } from '../administration/audit.ts';
-import { type KeepSignInOptions, keepSignIn } from '../administration/kept-sign-in.ts';
-import type { PasswordHasher } from '../credentials/passwords.ts';
-import type { LoginThrottle } from '../credentials/throttle.ts';
-import { Refusal } from '../errors.ts';
-import type { Exchange } from '../http/exchange.ts';
-import { assertNotForeignPage, type IsKnownOrigin } from '../http/foreign-page.ts';
+import { assertNotForeignPage } from '../http/foreign-page.ts';
 import { readForm } from '../input/form-body.ts';
-import { canonicalAccountName } from '../rules/account-name.ts';
-import type { Records } from '../stores/records.ts';
-import { admitsSession } from '../stores/session-epoch.ts';
-import type { User, UserWithSets } from '../stores/user.ts';
-import { anonymousIn, originOf } from './caller.ts';
-import type { Endpoint } from './endpoint.ts';
-import type { SignedIn, SignIn } from './sign-in.ts';
+import type { EndpointDefinition } from './endpoint.ts';
+import { loginResponse } from './login-response.ts';
 
 /** `Body_Authentication-Login`, in FastAPI's order of fields. */
 export const loginForm = z
@@ -32,135 +21,31 @@ export const loginForm = z
   })
   .meta({ id: 'Body_Authentication-Login', title: 'Body_Authentication-Login' });
 
-/** What a sign-in by password needs of its form. */
-type PasswordLogin = Pick<z.output<typeof loginForm>, 'username' | 'password' | 'scope'>;
-
-/** What sign-in by password needs. */
-export interface LoginOptions extends KeepSignInOptions {
-  readonly records: Pick<Records, 'findUserByName' | 'replacePasswordHash' | 'keepSignIn'>;
-  readonly passwords: PasswordHasher;
-  readonly throttle: LoginThrottle;
-  readonly signIn: SignIn;
-}
-
 /** `POST /api/login/access-token`: sign-in by password (RFC 6749 §4.3). */
-export function createLogin(
-  login: PasswordSignIn,
-  { isKnownOrigin }: { readonly isKnownOrigin: IsKnownOrigin },
-): Endpoint<'open'> {
-  return {
-    method: 'POST',
-    path: '/api/login/access-token',
-    guard: 'open',
-    oauth: true,
-    async handle({ exchange, body, contentType }) {
+export const login: EndpointDefinition<'open'> = {
+  id: 'Authentication-Login',
+  method: 'POST',
+  path: '/api/login/access-token',
+  guard: 'open',
+  oauth: true,
+  summary: 'Signs in with a password',
+  description:
+    'Failed attempts are counted per account and address, per account and per address. A post from a foreign page is refused.',
+  body: { mediaType: 'application/x-www-form-urlencoded', schema: () => loginForm },
+  success: {
+    status: 200,
+    description: 'An access token; the refresh token is in the cookie.',
+    schema: () => loginResponse,
+    headers: ['Set-Cookie'],
+  },
+  refusals: ['invalid_credentials', 'cross_site', 'too_many_attempts', 'overloaded', 'store_unavailable'],
+
+  create({ login: passwordSignIn, isKnownOrigin }) {
+    return async ({ exchange, body, contentType }) => {
       assertNotForeignPage(exchange.head, isKnownOrigin);
       const form = readForm(body, contentType, loginForm, { secret: ['password', 'client_secret'] });
-      const { reply } = await login.signIn(exchange, form);
+      const { reply } = await passwordSignIn.signIn(exchange, form);
       return reply;
-    },
-  };
-}
-
-/** Sign-in by password, once the form has been read. */
-export class PasswordSignIn {
-  readonly #options: LoginOptions;
-
-  constructor(options: LoginOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * A new session for the user of that name and password. Rejects with `invalid_credentials`, whatever is wrong,
-   * `too_many_attempts`, `overloaded`, `store_unavailable`.
-   */
-  async signIn(exchange: Exchange, form: PasswordLogin): Promise<SignedIn> {
-    const { throttle, audit } = this.#options;
-    const counted = throttle.attempt(canonicalAccountName(form.username), exchange.address);
-    const attempt = await auditingThrottle(counted, audit, anonymousIn(exchange), 'login_failed');
-    const signedIn = await this.#judge(exchange, form).catch(async (error: unknown) => {
-      if (isInvalid(error)) throw this.#failed(exchange, error);
-      // The password was never judged: a full queue or an unavailable store costs no attempt.
-      await attempt.giveBack();
-      throw error;
-    });
-    await attempt.giveBack();
-    await keepSignIn(this.#options, originOf(exchange), signedIn.session);
-    return signedIn;
-  }
-
-  /** Judges the password again, once, when the user's sessions have been ended since it was verified. */
-  async #judge(exchange: Exchange, form: PasswordLogin): Promise<SignedIn> {
-    const started = await this.#startSession(exchange, await this.#requireUser(form), form);
-    if (started !== undefined) return started;
-    const found = await this.#requireUser(form);
-    const again = await this.#startSession(exchange, found, form);
-    if (again === undefined) throw invalidCredentials(found.user.id);
-    return again;
-  }
-
-  /** One response, after the same work, for unknown, disabled, over-long, a `service` and wrong. */
-  async #requireUser({ username, password }: PasswordLogin): Promise<UserWithSets> {
-    const { records, passwords } = this.#options;
-    const found = await records.findUserByName(canonicalAccountName(username));
-    // The correct password of a user who may not sign in takes as long as a wrong one.
-    const hash = found !== undefined && maySignIn(found.user) ? found.user.passwordHash : null;
-    const { ok, rehash: isDated } = await passwords.verify(hash, password);
-    if (found === undefined || !ok) throw invalidCredentials(found?.user.id);
-    if (isDated) await this.#rehash(found.user, password);
-    // As it was when the password was verified: whatever ends sessions after that ends the one to be created, too.
-    return found;
-  }
-
-  /** Brings a hash up to the cost that is configured now. */
-  async #rehash({ id, passwordHash: verified }: User, password: string): Promise<void> {
-    const { records, passwords } = this.#options;
-    const passwordHash = await passwords.hash(password.normalize('NFC'));
-    if (verified === null) return;
-    // A password set in the meantime must not be overwritten with the old one.
-    await records.replacePasswordHash(id, { from: verified, to: passwordHash });
-  }
-
-  /**
-   * The session has ended before it began if the user's sessions were ended after the password was verified: its epoch is
-   * an earlier one. It is undefined then, rather than a response whose token no one accepts.
-   */
-  async #startSession(
-    exchange: Exchange,
-    found: UserWithSets,
-    form: PasswordLogin,
-  ): Promise<SignedIn | undefined> {
-    const { signIn, records } = this.#options;
-    const started = await signIn.start(exchange, found, 'password', form.scope);
-    try {
-      // By name, which is never served from a cache.
-      const current = await records.findUserByName(canonicalAccountName(form.username));
-      if (current?.user.id === found.user.id && admitsSession(current.user, started.session)) return started;
-    } catch (error) {
-      await signIn.cancel(started.session);
-      throw error;
-    }
-    await signIn.cancel(started.session);
-    return undefined;
-  }
-
-  #failed(exchange: Exchange, { options: { cause } }: Refusal): Refusal {
-    const subject = typeof cause === 'string' ? cause : null;
-    this.#options.audit.record(anonymousIn(exchange), { event: 'login_failed', outcome: 'failure', subject });
-    return new Refusal('invalid_credentials');
-  }
-}
-
-/** `userId` is for the audit line alone; undefined when the name is unknown. */
-function invalidCredentials(userId: string | undefined): Refusal {
-  return new Refusal('invalid_credentials', { cause: userId });
-}
-
-function isInvalid(error: unknown): error is Refusal {
-  return error instanceof Refusal && error.code === 'invalid_credentials';
-}
-
-/** A `service` has no password; a hash that it got in the database counts for nothing. */
-function maySignIn({ disabled, kind }: User): boolean {
-  return !disabled && kind === 'person';
-}
+    };
+  },
+};

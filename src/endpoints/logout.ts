@@ -1,48 +1,55 @@
-import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { cookieValues } from '../http/cookies.ts';
 import { assertNoPrefetch } from '../http/prefetch.ts';
-import { byItsUser, type EndSession } from './end-session.ts';
-import type { Call, Endpoint } from './endpoint.ts';
+import { byItsUser } from './end-session.ts';
+import type { Call, EndpointDefinition } from './endpoint.ts';
+import type { EndpointParts } from './endpoint-parts.ts';
 
 /** `Sec-Fetch-Site` of a sign-out by the cookie alone: another site's link or image must not end a session. */
 const trustedSites: ReadonlySet<string> = new Set(['', 'none', 'same-origin', 'same-site']);
 
 /** `GET /api/logout`: ends the session of the bearer token, and every session of a valid refresh cookie. */
-export function createLogout(options: {
-  readonly endSession: EndSession;
-  readonly cookies: RefreshCookies;
-  /** The name of the refresh cookie. */
-  readonly cookieName: string;
-  /** Headers by which a browser forgets its session, names and values in turn. */
-  readonly forgetting: readonly string[];
-}): Endpoint<'sign_out'> {
-  const { endSession, cookies, cookieName, forgetting } = options;
+export const logout: EndpointDefinition<'sign_out'> = {
+  id: 'Authentication-Logout',
+  method: 'GET',
+  path: '/api/logout',
+  guard: 'sign_out',
+  noHead: true,
+  takesCookie: true,
+  summary: 'Signs out',
+  description:
+    "Ends the session of the bearer token and that of the cookie. With the cookie alone it must not come from another site; a browser's prefetch ends nothing. An access token that is no longer good counts as absent.",
+  success: {
+    status: 200,
+    description: 'Signed out: access token and cookie stop working, the cookie is cleared. No body.',
+    headers: ['Set-Cookie'],
+  },
+  refusals: ['prefetch'],
 
-  async function sessionsToEnd({ exchange, principal }: Call<'sign_out'>): Promise<Set<string>> {
-    const ids = new Set(principal === null ? [] : [principal.credentialId]);
-    if (principal !== null || trustedSites.has(exchange.head.secFetchSite)) {
-      const values = cookieValues(exchange.head.cookie, cookieName);
-      await cookies.learnSecretsOf(values);
-      for (const { sessionId } of cookies.validOf(values)) ids.add(sessionId);
-    }
-    return ids;
-  }
-
-  return {
-    method: 'GET',
-    path: '/api/logout',
-    guard: 'sign_out',
-    noHead: true,
-    async handle(call) {
+  create(parts) {
+    const { endSession, forgetting } = parts;
+    return async (call) => {
       const { exchange, principal } = call;
-      const ids = await sessionsToEnd(call);
+      const ids = await sessionsToEnd(parts, call);
       if (ids.size === 0) throw new Refusal('not_authenticated');
       assertNoPrefetch(exchange.head);
       let any = principal !== null;
       for (const id of ids) any = (await endSession(exchange, id, byItsUser(principal))) !== undefined || any;
       if (!any) throw new Refusal('not_authenticated');
       return { status: 200, headers: forgetting };
-    },
-  };
+    };
+  },
+};
+
+async function sessionsToEnd(
+  { cookies, cookie }: Pick<EndpointParts, 'cookies' | 'cookie'>,
+  { exchange, principal }: Call<'sign_out'>,
+): Promise<Set<string>> {
+  const ids = new Set(principal === null ? [] : [principal.credentialId]);
+  if (principal !== null || trustedSites.has(exchange.head.secFetchSite)) {
+    const values = cookieValues(exchange.head.cookie, cookie.name);
+    await cookies.learnSecretsOf(values);
+    for (const { sessionId } of cookies.validOf(values)) ids.add(sessionId);
+  }
+  return ids;
 }

@@ -1,86 +1,153 @@
-import type { ChangeEvent } from '../administration/audit.ts';
-import { changesBetween } from '../administration/changes-between.ts';
-import { type KeepSignInOptions, keepSignIn } from '../administration/kept-sign-in.ts';
-import { userEvent } from '../administration/user-events.ts';
-import type { IdTokenSeals } from '../credentials/sealed-id-token.ts';
-import { Refusal } from '../errors.ts';
+import { z } from 'zod';
+import type { RefusalCode } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { assertNotForeignPage, type IsKnownOrigin, isSurelyOwnPage } from '../http/foreign-page.ts';
+import { assertNotForeignPage, type IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Reply } from '../http/reply.ts';
-import type {
-  IdentityProvider,
-  Presented,
-  Sender,
-  VerifiedIdentity,
-} from '../identity-providers/identity-provider.ts';
+import type { IdentityProvider, Presented } from '../identity-providers/identity-provider.ts';
 import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 import { readForm } from '../input/form-body.ts';
 import { readQuery } from '../input/query.ts';
-import type { AuditEntry } from '../log/log.ts';
-import type { Awaitable } from '../stores/awaitable.ts';
-import type { AcceptedIdentity } from '../stores/identity.ts';
-import type { UserWithSets } from '../stores/user.ts';
-import { anonymousIn, authorIn, originOf } from './caller.ts';
-import type { Endpoint } from './endpoint.ts';
-import type { ProviderAccounts } from './provider-accounts.ts';
-import { type ReadFields, readPresented, secretFields } from './provider-exchange-fields.ts';
-import type { LoginReply, SignedIn, SignIn, SignInOrigin } from './sign-in.ts';
+import type { EndpointDefinition } from './endpoint.ts';
+import { loginResponse } from './login-response.ts';
+import type { ProviderSignIn } from './provider-sign-in.ts';
+import type { LoginReply } from './sign-in.ts';
 import type { StartCookies } from './start-cookies.ts';
 
-/** What the exchange of one provider needs. */
-export interface ProviderExchangeOptions extends KeepSignInOptions {
-  readonly provider: Pick<IdentityProvider, 'name' | 'response' | 'requiresIssuer' | 'redeem'>;
-  readonly accounts: ProviderAccounts;
-  readonly cookies: Pick<StartCookies, 'bindings' | 'clear'>;
-  readonly isKnownOrigin: IsKnownOrigin;
-  /** True if pages of an origin may bring an assertion without the cookie of its start (`unsolicited: started`). */
-  readonly isFrontEnd: IsKnownOrigin;
-  /** Whether browsers reach the gateway over https only. */
-  readonly isHttps: boolean;
-  readonly signIn: SignIn;
-  /** Seals the ID token for its session, which keeps it; absent: it isn't kept. */
-  readonly sealIdToken?: IdTokenSeals['seal'] | undefined;
-  readonly now: () => number;
-}
+const assertionFields = z.object({ assertion: z.string(), iss: z.string().optional() });
+const codeFields = z.object({ code: z.string(), state: z.string(), iss: z.string().optional() });
+const codeFieldsWithIssuer = codeFields.required();
 
 /**
- * `GET` and `POST /api/login/{provider}/exchange`: a session for what the provider gave the front end
- * (OpenID Connect Core §3.1.2.5, §3.2.2.5; RFC 9207).
+ * What the front end sends, for the OpenAPI document; which of the fields are required, the provider's `response` says.
  */
-export function createProviderExchange(options: ProviderExchangeOptions): readonly Endpoint<'open'>[] {
-  const signIn = new ProviderSignIn(options);
-  const { provider } = options;
-  const secret = secretFields;
-  const respond = async (exchange: Exchange, read: ReadFields) => {
-    const { reply, start } = await signIn.signIn(exchange, readPresented(provider, read));
-    return completed(options, exchange, reply, start);
-  };
-  return [
-    {
-      method: 'GET',
-      path: `/api/login/${provider.name}/exchange`,
-      guard: 'open',
-      oauth: true,
-      noHead: true,
-      handle: ({ exchange }) => respond(exchange, (schema) => readQuery(exchange.query, schema, { secret })),
-    },
-    {
-      method: 'POST',
-      path: `/api/login/${provider.name}/exchange`,
-      guard: 'open',
-      oauth: true,
-      async handle({ exchange, body, contentType }) {
-        // Login CSRF: a foreign page must not sign a browser in to another account, or use up its start.
-        assertNotForeignPage(exchange.head, options.isKnownOrigin);
-        return respond(exchange, (schema) => readForm(body, contentType, schema, { secret }));
-      },
-    },
-  ];
+export const exchangeFields = z
+  .object({
+    assertion: z
+      .string()
+      .optional()
+      .describe('Required with `response: id_token`: the ID token (a JWT) that the provider returned.'),
+    code: z
+      .string()
+      .optional()
+      .describe('Required with `response: code`, as `state`: what the provider returned.'),
+    state: z.string().optional(),
+    iss: z
+      .string()
+      .optional()
+      .describe(
+        'As the provider returned it (RFC 9207); required beside `code` where the provider announces that it returns it.',
+      ),
+  })
+  .meta({ id: 'Body_Authentication-ExchangeForm', title: 'Body_Authentication-ExchangeForm' });
+
+/** Fields whose values never appear in a problem. */
+export const secretFields = ['assertion', 'code', 'state'] as const;
+
+/** The 200 of the exchange. */
+export const exchangeResponse = loginResponse
+  .extend({ return_to: z.string().optional().describe('As passed to the start.') })
+  .meta({ id: 'ExchangeResponse' });
+
+/** Reads the fields from query or form; throws {@link ../errors.ts ValidationError}. */
+export type ReadFields = <S extends z.ZodObject>(schema: S) => z.output<S>;
+
+/** What the provider gave the front end, by the provider's `response`. Rejects as `requiresIssuer` does. */
+export async function readPresented(
+  provider: Pick<IdentityProvider, 'response' | 'requiresIssuer'>,
+  read: ReadFields,
+): Promise<Presented> {
+  if (provider.response === 'id_token') {
+    const { assertion, iss: issuer } = read(assertionFields);
+    return { assertion, issuer };
+  }
+  const { code, state, iss: issuer } = read(codeFields);
+  // Problems of the client's own are reported without a call to the provider.
+  if (issuer === undefined && (await provider.requiresIssuer())) read(codeFieldsWithIssuer);
+  return { code, state, issuer };
+}
+
+/** Parts of one provider that its exchange is built from. */
+export interface ProviderExchangeParts {
+  readonly provider: Pick<IdentityProvider, 'response' | 'requiresIssuer'>;
+  readonly providerSignIn: Pick<ProviderSignIn, 'signIn'>;
+  readonly startCookies: Pick<StartCookies, 'clear'>;
+  readonly isKnownOrigin: IsKnownOrigin;
+}
+
+const refusals: readonly RefusalCode[] = [
+  'invalid_assertion',
+  'user_not_provisioned',
+  'not_found',
+  'store_unavailable',
+  'provider_unavailable',
+  'overloaded',
+];
+
+const exchange = {
+  path: '/api/login/{provider}/exchange',
+  guard: 'open',
+  oauth: true,
+  description:
+    'The provider’s `response` says which fields are required; others are ignored. It succeeds once, in the browser that began the sign-in, whose cookie of that start it clears.',
+  success: {
+    status: 200,
+    description: 'An access token; the refresh token is in the cookie.',
+    schema: () => exchangeResponse,
+    headers: ['Set-Cookie', 'Referrer-Policy'],
+  },
+} as const;
+
+/**
+ * `GET /api/login/{provider}/exchange`: a session for what the provider gave the front end (OpenID Connect Core §3.1.2.5,
+ * §3.2.2.5; RFC 9207).
+ */
+export const providerExchange: EndpointDefinition<'open', ProviderExchangeParts> = {
+  ...exchange,
+  id: 'Authentication-Exchange',
+  method: 'GET',
+  noHead: true,
+  summary: 'Signs in with what the provider returned',
+  query: () => exchangeFields,
+  refusals,
+
+  create(parts) {
+    return ({ exchange }) =>
+      respond(parts, exchange, (schema) => readQuery(exchange.query, schema, { secret: secretFields }));
+  },
+};
+
+/** `POST /api/login/{provider}/exchange`: as the GET, with the fields in a form. */
+export const providerExchangeForm: EndpointDefinition<'open', ProviderExchangeParts> = {
+  ...exchange,
+  id: 'Authentication-ExchangeForm',
+  method: 'POST',
+  summary: 'Signs in with what the provider returned, kept out of addresses',
+  body: { mediaType: 'application/x-www-form-urlencoded', schema: () => exchangeFields },
+  refusals: ['cross_site', ...refusals],
+
+  create(parts) {
+    return async ({ exchange, body, contentType }) => {
+      // Login CSRF: a foreign page must not sign a browser in to another account, or use up its start.
+      assertNotForeignPage(exchange.head, parts.isKnownOrigin);
+      return respond(parts, exchange, (schema) =>
+        readForm(body, contentType, schema, { secret: secretFields }),
+      );
+    };
+  },
+};
+
+async function respond(
+  { provider, providerSignIn, startCookies }: ProviderExchangeParts,
+  exchange: Exchange,
+  read: ReadFields,
+): Promise<Reply> {
+  const { reply, start } = await providerSignIn.signIn(exchange, readPresented(provider, read));
+  return completed(startCookies, exchange, reply, start);
 }
 
 /** Adds `return_to` of the start, and clears the start's cookie. */
 function completed(
-  { cookies }: Pick<ProviderExchangeOptions, 'cookies'>,
+  cookies: ProviderExchangeParts['startCookies'],
   { head }: Exchange,
   reply: LoginReply,
   start: SignInStart | null,
@@ -92,136 +159,4 @@ function completed(
     headers: [...(reply.headers ?? []), ...cookies.clear(head.cookie, start)],
     body: returnTo === null ? reply.body : { ...reply.body, return_to: returnTo },
   };
-}
-
-/** A new session by a provider. */
-export interface SignedInByProvider extends SignedIn {
-  /** Null: the provider sent the browser here by itself. */
-  readonly start: SignInStart | null;
-}
-
-/** Sign-in through one provider, once a page has what the provider returned. */
-export class ProviderSignIn {
-  readonly #options: ProviderExchangeOptions;
-
-  constructor(options: ProviderExchangeOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * A new session for whom the provider says it is. Rejects as `presented` and `IdentityProvider.redeem` do, and with
-   * `user_not_provisioned`.
-   */
-  async signIn(exchange: Exchange, presented: Awaitable<Presented>): Promise<SignedInByProvider> {
-    const { provider } = this.#options;
-    const identity = await this.#redeem(exchange, presented);
-    const found = await this.#requireAccount(exchange, identity);
-    const signedIn = await this.#startSession(exchange, found, identity);
-    await keepSignIn(this.#options, originOf(exchange), signedIn.session, provider.name);
-    return { ...signedIn, start: identity.start };
-  }
-
-  async #redeem(exchange: Exchange, presented: Awaitable<Presented>): Promise<VerifiedIdentity> {
-    const { provider, cookies, isFrontEnd, isHttps } = this.#options;
-    const { head } = exchange;
-    const sender: Sender = {
-      bindings: (start) => cookies.bindings(head.cookie, start),
-      isOwnPage: () => isSurelyOwnPage(head, isFrontEnd, isHttps),
-    };
-    try {
-      return await provider.redeem(presented, sender);
-    } catch (error) {
-      // An unavailable provider or store has not refused the sign-in.
-      if (error instanceof Refusal && error.status < 500)
-        this.#auditFailure(exchange, { subject: null, reason: String(error.options.cause) });
-      throw error;
-    }
-  }
-
-  async #requireAccount(exchange: Exchange, identity: VerifiedIdentity): Promise<UserWithSets> {
-    const { accounts, provider, audit } = this.#options;
-    const byProvider = authorIn(exchange, { user: null, kind: 'provider' });
-    const events = (made: AcceptedIdentity) => eventsOf(made, provider.name);
-    const accepted = await accounts.accept(identity, exchange.id, audit.withChange(byProvider, events));
-    if (accepted === undefined)
-      throw this.#notProvisioned(exchange, {
-        subject: null,
-        reason: 'no account',
-        providerSubject: identity.subject,
-      });
-    const { found } = accepted;
-    const { id: subject, disabled, kind } = found.user;
-    if (disabled) throw this.#notProvisioned(exchange, { subject, reason: 'disabled' });
-    if (kind === 'service') throw this.#notProvisioned(exchange, { subject, reason: 'service' });
-    return found;
-  }
-
-  /**
-   * Disabling a user or unlinking an identity ends the sessions that exist. This one may be created just after that, so
-   * the account is checked once more.
-   */
-  async #startSession(
-    exchange: Exchange,
-    found: UserWithSets,
-    identity: VerifiedIdentity,
-  ): Promise<SignedIn> {
-    const { signIn, provider, accounts } = this.#options;
-    const { id } = found.user;
-    const started = await signIn.start(exchange, found, provider.name, '', this.#originOf(identity));
-    try {
-      if (await accounts.maySignIn(id, identity)) return started;
-      const reason = 'disabled or unlinked in the meantime';
-      throw this.#notProvisioned(exchange, { subject: id, reason });
-    } catch (error) {
-      await signIn.cancel(started.session);
-      throw error;
-    }
-  }
-
-  #originOf({ issuer, subject, sid, idToken }: VerifiedIdentity): SignInOrigin {
-    const { sealIdToken } = this.#options;
-    return {
-      provider: { issuer, subject, sid },
-      sealIdToken: sealIdToken && ((sessionId) => sealIdToken(sessionId, idToken)),
-    };
-  }
-
-  #notProvisioned(exchange: Exchange, about: FailedSignIn): Refusal {
-    this.#auditFailure(exchange, about);
-    return new Refusal('user_not_provisioned', { cause: about.reason });
-  }
-
-  #auditFailure(exchange: Exchange, about: FailedSignIn): void {
-    const { audit, provider } = this.#options;
-    audit.record(anonymousIn(exchange), {
-      event: 'login_failed',
-      outcome: 'failure',
-      provider: provider.name,
-      ...about,
-    });
-  }
-}
-
-/** A user whom the sign-in created, or whose profile or grants it changed. */
-function eventsOf({ found, before }: AcceptedIdentity, provider: string): readonly ChangeEvent[] {
-  const changes = changesBetween(before === undefined ? {} : auditedFields(before), auditedFields(found));
-  if (before !== undefined && changes === null) return [];
-  return [{ ...userEvent(before === undefined ? 'user_created' : 'user_changed', found), provider, changes }];
-}
-
-/** What a provider can change: the profile, and what it grants. */
-function auditedFields({ user, grants }: UserWithSets) {
-  const { username, displayName, email } = user;
-  return {
-    username,
-    display_name: displayName ?? undefined,
-    email: email ?? undefined,
-    scopes: [...new Set(grants.flatMap((grant) => grant.scopes))],
-    scope_sets: [...new Set(grants.flatMap((grant) => grant.scopeSets))],
-  };
-}
-
-/** What the audit line says about a sign-in that failed. */
-interface FailedSignIn extends Pick<AuditEntry, 'subject' | 'providerSubject'> {
-  readonly reason: string;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
 import { readQuery } from '../input/query.ts';
 import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { EndpointDefinition } from './endpoint.ts';
 import type { StartCookies } from './start-cookies.ts';
 
 /** The query of a start. */
@@ -21,21 +21,35 @@ export const startResponse = z
   .meta({ id: 'SignInStart' });
 
 /** `GET /api/login/{provider}/start`: where the provider signs people in (OpenID Connect Core §3.1.2, §3.2.2). */
-export function createProviderStart(options: {
-  readonly provider: Pick<IdentityProvider, 'name' | 'start'>;
-  readonly cookies: Pick<StartCookies, 'set'>;
-  readonly now: () => number;
-}): Endpoint<'open'> {
-  const { provider, cookies, now } = options;
-  return {
-    method: 'GET',
-    path: `/api/login/${provider.name}/start`,
-    guard: 'open',
-    noHead: true,
-    async handle({ exchange }) {
+export const providerStart: EndpointDefinition<
+  'open',
+  {
+    readonly provider: Pick<IdentityProvider, 'start'>;
+    readonly startCookies: Pick<StartCookies, 'set'>;
+    readonly now: () => number;
+  }
+> = {
+  id: 'Authentication-Start',
+  method: 'GET',
+  path: '/api/login/{provider}/start',
+  guard: 'open',
+  noHead: true,
+  summary: 'Begins a sign-in through an identity provider',
+  description: 'Sets a cookie that binds the sign-in to this browser; up to eight may go on at once.',
+  query: () => startQuery,
+  success: {
+    status: 200,
+    description: 'Where the browser goes next.',
+    schema: () => startResponse,
+    headers: ['Set-Cookie', 'Referrer-Policy'],
+  },
+  refusals: ['not_found', 'provider_unavailable'],
+
+  create({ provider, startCookies, now }) {
+    return async ({ exchange }) => {
       const { return_to: returnTo = null } = readQuery(exchange.query, startQuery);
       const { url, start } = await provider.start({ returnTo });
-      return { status: 200, body: { url }, headers: cookies.set(exchange.head.cookie, start, now()) };
-    },
-  };
-}
+      return { status: 200, body: { url }, headers: startCookies.set(exchange.head.cookie, start, now()) };
+    };
+  },
+};

@@ -1,46 +1,50 @@
+import { z } from 'zod';
 import { auditingThrottle } from '../administration/audit.ts';
 import { isRedeemable } from '../administration/invitations.ts';
 import { userEvent } from '../administration/user-events.ts';
-import type { Holdings } from '../credentials/holdings.ts';
 import { invitationHash } from '../credentials/invitation-token.ts';
-import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
-import type { AddressThrottle } from '../credentials/throttle.ts';
+import { parsePassword } from '../credentials/passwords.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import type { InvitationFound, InvitationRecords } from '../stores/invitation-records.ts';
+import type { InvitationFound } from '../stores/invitation-records.ts';
 import type { UserRecord } from '../stores/user-records.ts';
+import { newPassword } from './account-fields.ts';
 import { readTokenAlone } from './body-token.ts';
 import { anonymousIn } from './caller.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { EndpointDefinition } from './endpoint.ts';
+import type { EndpointParts } from './endpoint-parts.ts';
 import { passwordProblems } from './password-rules.ts';
-import { invitationRedeem } from './users/invitation-schemas.ts';
-import { endSessions, type SessionEndOptions } from './users/user-changes.ts';
+import { endSessions } from './users/user-changes.ts';
 import { readWriteBody } from './write-body.ts';
 
-/** What redeeming invitations needs. */
-export interface RedeemInvitationOptions extends SessionEndOptions {
-  readonly records: Pick<InvitationRecords, 'findInvitation' | 'redeemInvitation'>;
-  readonly holdings: Holdings;
-  readonly passwords: Pick<PasswordHasher, 'hash'>;
-  readonly minPasswordLength: number;
-  readonly throttle: AddressThrottle;
-  /** Epoch ms. */
-  readonly now: () => number;
+/** The use of an invitation; any string is accepted as token here, because a wrong one is 401. */
+export function invitationRedeem(minPasswordLength: number) {
+  return z
+    .strictObject({ token: z.string(), password: newPassword(minPasswordLength) })
+    .meta({ id: 'InvitationRedeem' });
 }
 
 /**
  * `POST /api/login/invitation`: sets the password of the user who is invited, once. It looks at no credential and sets no
  * cookie: a foreign page that has the token gains nothing by letting a visitor present it.
  */
-export function createRedeemInvitation(options: RedeemInvitationOptions): Endpoint<'open'> {
-  const schema = invitationRedeem(options.minPasswordLength);
-  const redemption = new Redemption(options);
-  return {
-    method: 'POST',
-    path: '/api/login/invitation',
-    guard: 'open',
-    async handle(call) {
+export const redeemInvitation: EndpointDefinition<'open'> = {
+  id: 'Authentication-RedeemInvitation',
+  method: 'POST',
+  path: '/api/login/invitation',
+  guard: 'open',
+  summary: 'Sets a password with an invitation',
+  description:
+    'Once, and only while the one who invited may still give what the user holds. Ends all sessions of the user. A malformed password does not use the invitation up. Wrong tokens are counted per address.',
+  body: { schema: () => invitationRedeem(1) },
+  success: { status: 204, description: 'The password is set. No body.' },
+  refusals: ['invalid_invitation', 'too_many_attempts', 'overloaded', 'store_unavailable'],
+
+  create(parts) {
+    const schema = invitationRedeem(parts.minPasswordLength);
+    const redemption = new Redemption(parts);
+    return async (call) => {
       const { exchange, body, contentType } = call;
       const token = readTokenAlone(body, contentType);
       const invited = token === undefined ? undefined : await redemption.requireInvited(exchange, token);
@@ -50,16 +54,16 @@ export function createRedeemInvitation(options: RedeemInvitationOptions): Endpoi
         judge: ({ password }) => passwordProblems(password, invited?.user.username, 'password'),
       });
       return redemption.respond(exchange, form.token, form.password);
-    },
-  };
-}
+    };
+  },
+};
 
 /** The steps of a redemption. */
 class Redemption {
-  readonly #options: RedeemInvitationOptions;
+  readonly #parts: EndpointParts;
 
-  constructor(options: RedeemInvitationOptions) {
-    this.#options = options;
+  constructor(parts: EndpointParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -67,8 +71,8 @@ class Redemption {
    * problem.
    */
   async requireInvited(exchange: Exchange, token: string): Promise<UserRecord> {
-    const { records, throttle, audit } = this.#options;
-    const counted = throttle.attempt(exchange.address);
+    const { records, tokenThrottles, audit } = this.#parts;
+    const counted = tokenThrottles.invitation.attempt(exchange.address);
     const attempt = await auditingThrottle(counted, audit, anonymousIn(exchange), 'invitation_failed');
     const invitation = await records.findInvitation(invitationHash(token));
     if (!this.#isRedeemable(invitation)) throw this.#refused(exchange, invitation);
@@ -77,7 +81,7 @@ class Redemption {
   }
 
   async respond(exchange: Exchange, token: string, rawPassword: string): Promise<Reply> {
-    const { records, passwords, minPasswordLength } = this.#options;
+    const { records, passwords, minPasswordLength } = this.#parts;
     const passwordHash = await passwords.hash(parsePassword(rawPassword, minPasswordLength) as string);
     const redeemed = await records
       .redeemInvitation(invitationHash(token), {
@@ -93,17 +97,17 @@ class Redemption {
         throw error;
       });
     if (redeemed === undefined) throw this.#refused(exchange, undefined);
-    await endSessions(this.#options, anonymousIn(exchange), redeemed.user.id);
+    await endSessions(this.#parts, anonymousIn(exchange), redeemed.user.id);
     return { status: 204 };
   }
 
   #isRedeemable(invitation: InvitationFound | undefined): invitation is InvitationFound {
-    const { holdings, now } = this.#options;
+    const { holdings, now } = this.#parts;
     return invitation !== undefined && isRedeemable(invitation, holdings, now());
   }
 
   #redeemed(exchange: Exchange) {
-    return this.#options.audit.withChange(anonymousIn(exchange), (made: UserRecord) => [
+    return this.#parts.audit.withChange(anonymousIn(exchange), (made: UserRecord) => [
       { ...userEvent('invitation_redeemed', made), changes: { fields: ['password'] } },
     ]);
   }
@@ -111,7 +115,7 @@ class Redemption {
   #refused(exchange: Exchange, invitation: InvitationFound | undefined): Refusal {
     const subject = invitation?.found.user.id ?? null;
     const event = { event: 'invitation_failed', outcome: 'failure', subject } as const;
-    this.#options.audit.record(anonymousIn(exchange), event);
+    this.#parts.audit.record(anonymousIn(exchange), event);
     return new Refusal('invalid_invitation');
   }
 }

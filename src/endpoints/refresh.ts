@@ -1,61 +1,53 @@
-import type { Audit } from '../administration/audit.ts';
-import type { RefreshCookie, RefreshCookies } from '../credentials/refresh-cookie.ts';
+import type { RefreshCookie } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
-import { type CookieAttributes, cookieValues } from '../http/cookies.ts';
+import { cookieValues } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Records } from '../stores/records.ts';
 import { isUnavailable } from '../stores/remote/breaker.ts';
 import { admitsSession } from '../stores/session-epoch.ts';
-import type { Presentation, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
+import type { Presentation, Session } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
 import { anonymousIn, systemIn } from './caller.ts';
-import type { Endpoint } from './endpoint.ts';
-import type { SignIn } from './sign-in.ts';
-
-/** The outcome of presenting a refresh cookie, where the stores could be asked. */
-export type RefreshOutcome = 'current' | 'rotated' | 'reused' | 'refused';
+import type { EndpointDefinition } from './endpoint.ts';
+import type { EndpointParts } from './endpoint-parts.ts';
+import { loginResponse } from './login-response.ts';
 
 type Accepted = Extract<Presentation, { outcome: 'current' }>;
 
-/** What refreshing needs. */
-export interface RefreshOptions {
-  readonly sessions: Pick<Sessions, 'find' | 'present' | 'revoke'>;
-  readonly records: Pick<Records, 'findUser'>;
-  readonly cookies: RefreshCookies;
-  readonly cookie: CookieAttributes;
-  readonly times: SessionTimes;
-  readonly signIn: SignIn;
-  readonly isKnownOrigin: IsKnownOrigin;
-  readonly audit: Audit;
-  /** Incremented for every cookie that is judged, and every call without one. */
-  readonly refreshes: Record<RefreshOutcome, number>;
-  readonly onSessionEnded: (sessionId: string) => void;
-}
-
 /** `POST /api/login/refresh-token`: a new access token for the refresh cookie (RFC 6749 §6, RFC 9700 §4.14). */
-export function createRefresh(options: RefreshOptions): Endpoint<'open'> {
-  const refresh = new Refresh(options);
-  return {
-    method: 'POST',
-    path: '/api/login/refresh-token',
-    guard: 'open',
-    oauth: true,
-    handle: ({ exchange }) => refresh.respond(exchange),
-  };
-}
+export const refresh: EndpointDefinition<'open'> = {
+  id: 'Authentication-Refresh',
+  method: 'POST',
+  path: '/api/login/refresh-token',
+  guard: 'open',
+  oauth: true,
+  takesCookie: true,
+  summary: 'Renews the access token',
+  description: 'The cookie may be rotated. A refusal never clears it.',
+  success: {
+    status: 200,
+    description: 'A new access token.',
+    schema: () => loginResponse,
+    headers: ['Set-Cookie'],
+  },
+  refusals: ['invalid_refresh_token', 'cross_site', 'store_unavailable'],
+
+  create(parts) {
+    const steps = new Refresh(parts);
+    return ({ exchange }) => steps.respond(exchange);
+  },
+};
 
 /** The steps of a refresh. */
 class Refresh {
-  readonly #options: RefreshOptions;
+  readonly #parts: EndpointParts;
 
-  constructor(options: RefreshOptions) {
-    this.#options = options;
+  constructor(parts: EndpointParts) {
+    this.#parts = parts;
   }
 
   async respond(exchange: Exchange): Promise<Reply> {
-    const { refreshes, signIn } = this.#options;
+    const { refreshes, signIn } = this.#parts;
     const cookies = await this.#requireCookies(exchange);
     this.#assertKnownOrigin(exchange);
     const { session, rotated, now } = await this.#present(exchange, await this.#requireOne(cookies));
@@ -65,7 +57,7 @@ class Refresh {
   }
 
   async #requireCookies({ head }: Exchange): Promise<readonly RefreshCookie[]> {
-    const { cookies, cookie } = this.#options;
+    const { cookies, cookie } = this.#parts;
     const values = cookieValues(head.cookie, cookie.name);
     await cookies.learnSecretsOf(values);
     const presented = cookies.newestOf(values);
@@ -75,7 +67,7 @@ class Refresh {
 
   /** With `SameSite=None` any page can send the cookie along: only known origins may use it. */
   #assertKnownOrigin({ head }: Exchange): void {
-    const { cookie, isKnownOrigin } = this.#options;
+    const { cookie, isKnownOrigin } = this.#parts;
     if (cookie.sameSite !== 'none' || head.originCount === 0) return;
     if (head.originCount > 1 || !isKnownOrigin(head.origin)) throw this.#refused('refused', 'cross_site');
   }
@@ -94,18 +86,18 @@ class Refresh {
   }
 
   async #isLive(id: string): Promise<boolean> {
-    const { sessions, records } = this.#options;
+    const { sessions, records } = this.#parts;
     const session = await sessions.find(id);
     return session !== undefined && admitsSession((await records.findUser(session.userId))?.user, session);
   }
 
   async #present(exchange: Exchange, { sessionId, generation }: RefreshCookie): Promise<Accepted> {
-    const { sessions, times, audit } = this.#options;
+    const { sessions, times, audit } = this.#parts;
     const presentation = await sessions.present(sessionId, generation, times);
     if (presentation.outcome === 'current') return presentation;
     if (presentation.outcome === 'gone') throw this.#refused();
     const { id, userId } = presentation.session;
-    this.#options.onSessionEnded(id);
+    this.#parts.onCredentialEnded(id);
     // Whose session it was; who presented the cookie is unknown.
     audit.record(anonymousIn(exchange, userId), {
       event: 'refresh_token_reused',
@@ -118,14 +110,14 @@ class Refresh {
 
   /** The session store may not have been reached when the user was disabled or removed, or all sessions were ended. */
   async #requireUser(exchange: Exchange, session: Session): Promise<UserWithSets> {
-    const { records, sessions, audit, onSessionEnded } = this.#options;
+    const { records, sessions, audit, onCredentialEnded } = this.#parts;
     const { id, userId } = session;
     const found = await records.findUser(userId);
     if (found !== undefined && admitsSession(found.user, session)) return found;
     await sessions.revoke(id).catch((error: unknown) => {
       if (!isUnavailable(error)) throw error;
     });
-    onSessionEnded(id);
+    onCredentialEnded(id);
     audit.record(systemIn(exchange), { event: 'session_revoked', subject: userId, session: id });
     throw this.#refused();
   }
@@ -134,7 +126,7 @@ class Refresh {
     outcome: 'reused' | 'refused' = 'refused',
     code: 'invalid_refresh_token' | 'cross_site' = 'invalid_refresh_token',
   ): Refusal {
-    this.#options.refreshes[outcome]++;
+    this.#parts.refreshes[outcome]++;
     return new Refusal(code);
   }
 }

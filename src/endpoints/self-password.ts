@@ -2,19 +2,17 @@ import { z } from 'zod';
 import type { Caller } from '../administration/caller.ts';
 import { rightsOf } from '../administration/caller-rights.ts';
 import { userEvent } from '../administration/user-events.ts';
-import type { Holdings } from '../credentials/holdings.ts';
-import { type PasswordHasher, parsePassword } from '../credentials/passwords.ts';
-import type { LoginThrottle } from '../credentials/throttle.ts';
+import { parsePassword } from '../credentials/passwords.ts';
 import { Refusal } from '../errors.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
-import type { Records } from '../stores/records.ts';
 import type { Changed } from '../stores/scope-set-records.ts';
 import type { UserRecord, UserRecordChanges } from '../stores/user-records.ts';
 import { newPassword } from './account-fields.ts';
 import { callerIn } from './caller.ts';
-import type { Call, Endpoint } from './endpoint.ts';
+import type { Call, EndpointDefinition } from './endpoint.ts';
+import type { EndpointParts } from './endpoint-parts.ts';
 import { passwordProblems } from './password-rules.ts';
-import { assertUnmanaged, endSessions, type SessionEndOptions } from './users/user-changes.ts';
+import { assertUnmanaged, endSessions } from './users/user-changes.ts';
 import { readWriteBody } from './write-body.ts';
 
 const secret = ['current_password', 'new_password'] as const;
@@ -29,52 +27,48 @@ export function selfPasswordBody(minPasswordLength: number) {
     .meta({ id: 'SelfPassword' });
 }
 
-/** What a change of one's own password needs. */
-export interface SelfPasswordOptions extends SessionEndOptions {
-  readonly records: Pick<Records, 'findUserRecord' | 'changeUserRecord'>;
-  readonly holdings: Holdings;
-  readonly passwords: PasswordHasher;
-  readonly minPasswordLength: number;
-  readonly throttle: LoginThrottle;
-  /** Epoch ms. */
-  readonly now: () => number;
-}
-
 /** `PUT /api/self/password`: ends the caller's other sessions; the one that asks goes on. */
-export function createSelfPassword(options: SelfPasswordOptions): Endpoint<'session'> {
-  const schema = selfPasswordBody(options.minPasswordLength);
-  const { passwords, minPasswordLength } = options;
-  return {
-    method: 'PUT',
-    path: '/api/self/password',
-    guard: 'session',
-    async handle(call) {
+export const selfPassword: EndpointDefinition<'session'> = {
+  id: 'Sessions-ChangePassword',
+  method: 'PUT',
+  path: '/api/self/password',
+  guard: 'session',
+  summary: "Changes the caller's own password",
+  description: "Ends the caller's other sessions; the one that asks goes on.",
+  body: { schema: () => selfPasswordBody(12) },
+  success: { status: 204, description: 'Changed.' },
+  refusals: ['wrong_password', 'managed', 'too_many_attempts', 'overloaded'],
+
+  create(parts) {
+    const { passwords, minPasswordLength } = parts;
+    const schema = selfPasswordBody(minPasswordLength);
+    return async (call) => {
       const { principal } = call;
       const by = callerIn(call);
       const form = await readWriteBody(call, schema, {
         secret,
         judge: (fields) => passwordProblems(fields.new_password, principal.username, 'new_password'),
       });
-      const found = await requireCurrentPassword(options, call, form.current_password);
+      const found = await requireCurrentPassword(parts, call, form.current_password);
       assertUnmanaged(found);
       const passwordHash = await passwords.hash(
         parsePassword(form.new_password, minPasswordLength) as string,
       );
       // Hashing takes time, in which the session may have ended.
       await call.recheck();
-      await change(options, by, found, { passwordHash, carriedSession: principal.credentialId });
-      await endSessions(options, by, principal.userId, principal.credentialId);
+      await change(parts, by, found, { passwordHash, carriedSession: principal.credentialId });
+      await endSessions(parts, by, principal.userId, principal.credentialId);
       return { status: 204 };
-    },
-  };
-}
+    };
+  },
+};
 
 /**
  * The caller's current record, once the password has been judged; counted as a sign-in is. A caller without a password has
  * none that is right. Refuses `too_many_attempts`, `wrong_password`.
  */
 async function requireCurrentPassword(
-  { records, passwords, throttle }: SelfPasswordOptions,
+  { records, passwords, throttle }: EndpointParts,
   { exchange, principal }: Call<'session'>,
   password: string,
 ): Promise<UserRecord> {
@@ -93,7 +87,7 @@ async function requireCurrentPassword(
 
 /** One step: the session that asks is named in the record as the one that goes on. */
 async function change(
-  { records, holdings, audit, now }: SelfPasswordOptions,
+  { records, holdings, audit, now }: EndpointParts,
   by: Caller,
   verified: UserRecord,
   changes: UserRecordChanges,

@@ -1,14 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import type { Config } from '../config/sections/schema.ts';
-import { type Cursors, createCursors } from '../credentials/cursor.ts';
-import { createApiKeyCreate } from '../endpoints/api-keys/create.ts';
+import { createApiKeyCreate, createUserApiKeyCreate } from '../endpoints/api-keys/create.ts';
 import { createApiKeyDelete } from '../endpoints/api-keys/delete.ts';
 import { createApiKeyFilters, createApiKeyScopes } from '../endpoints/api-keys/describe.ts';
 import { createApiKeyList } from '../endpoints/api-keys/list.ts';
 import { createApiKeyRead } from '../endpoints/api-keys/read.ts';
 import { createAuditFilters, createAuditList } from '../endpoints/audit-events/list.ts';
 import { createAuditRead } from '../endpoints/audit-events/read.ts';
-import type { AnyEndpoint, Endpoint } from '../endpoints/endpoint.ts';
+import type { AnyEndpoint } from '../endpoints/endpoint.ts';
+import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
 import {
   createScopeSetCreate,
   createScopeSetDelete,
@@ -19,55 +17,71 @@ import {
   createScopeSetList,
   createScopeSetRead,
 } from '../endpoints/scope-sets/read.ts';
-import type { AdministrationParts } from './administration-parts.ts';
-import { apiKeyCreateOptions } from './api-key-options.ts';
-import { sessionEndpoints } from './session-endpoints.ts';
-import { userEndpoints } from './user-endpoints.ts';
+import {
+  createSessionDelete,
+  createSessionFilters,
+  createSessionList,
+  createSessionRead,
+  createSessionsDelete,
+} from '../endpoints/sessions/administer.ts';
+import {
+  createOtherSessionsDelete,
+  createOwnSessionDelete,
+  createOwnSessionFilters,
+  createOwnSessionList,
+} from '../endpoints/sessions/own.ts';
+import { createUserCreate } from '../endpoints/users/create.ts';
+import {
+  createUserIdentityLink,
+  createUserIdentityList,
+  createUserIdentityUnlink,
+} from '../endpoints/users/identities.ts';
+import { createUserInvite } from '../endpoints/users/invite.ts';
+import { createUserPatch } from '../endpoints/users/patch.ts';
+import { createUserFilters, createUserList, createUserRead } from '../endpoints/users/read.ts';
+import { createUserRemove } from '../endpoints/users/remove.ts';
+import { createUserThrottleLift, createUserThrottleRead } from '../endpoints/users/throttle.ts';
 
-const secretBytes = 32;
-
-/** The endpoints of administration that Postern serves itself, as `endpoints` says. */
-export async function composeAdministration(
-  config: Config,
-  parts: AdministrationParts,
-): Promise<readonly AnyEndpoint[]> {
-  const { records } = parts.stores;
-  const { catalogue, now } = parts;
-  const cursors = createCursors(await records.secret('cursor', randomBytes(secretBytes)));
+/** Endpoints that are not in the table of definitions yet. */
+export function otherEndpoints(parts: EndpointParts): readonly AnyEndpoint[] {
+  const { records, cursors, catalogue, onCredentialEnded } = parts;
   return [
-    createApiKeyList({ records, cursors, catalogue, now }),
-    ...apiKeyEndpoints(config, parts),
-    ...sessionEndpoints(config, parts, cursors),
-    ...(config.endpoints.scope_sets === 'own' ? scopeSetEndpoints(parts, cursors) : []),
-    ...(config.endpoints.users === 'own' ? userEndpoints(config, parts, cursors) : []),
-    ...(config.endpoints.audit === 'own'
-      ? [createAuditList(records, cursors), createAuditFilters(), createAuditRead(records)]
-      : []),
-  ];
-}
-
-function scopeSetEndpoints(parts: AdministrationParts, cursors: Cursors): Endpoint[] {
-  const { catalogue } = parts;
-  const { records } = parts.stores;
-  const options = { ...parts, records };
-  return [
+    createApiKeyList(parts),
+    createApiKeyFilters(catalogue),
+    createApiKeyScopes(catalogue),
+    createApiKeyRead(parts),
+    createApiKeyCreate(parts),
+    createApiKeyDelete({ ...parts, onKeyDeleted: onCredentialEnded }),
+    createOwnSessionList(parts, cursors),
+    createOwnSessionFilters(),
+    createOwnSessionDelete(parts),
+    createOtherSessionsDelete(parts),
+    createSessionList(parts, cursors),
+    createSessionFilters(),
+    createSessionRead(parts),
+    createSessionDelete(parts),
+    createSessionsDelete(parts),
     createScopeSetList(records, cursors, catalogue),
     createScopeSetFilters(catalogue),
     createScopeSetRead(records, catalogue),
-    createScopeSetCreate(options),
-    createScopeSetPatch(options),
-    createScopeSetDelete(options),
-  ];
-}
-
-function apiKeyEndpoints(config: Config, parts: AdministrationParts): Endpoint[] {
-  const { catalogue, audit, now, onCredentialEnded } = parts;
-  const { records } = parts.stores;
-  return [
-    createApiKeyFilters(catalogue),
-    createApiKeyScopes(catalogue),
-    createApiKeyRead({ records, catalogue, now }),
-    createApiKeyCreate(apiKeyCreateOptions(config, parts)),
-    createApiKeyDelete({ records, audit, onKeyDeleted: onCredentialEnded }),
+    createScopeSetCreate(parts),
+    createScopeSetPatch(parts),
+    createScopeSetDelete(parts),
+    createUserList(parts),
+    createUserFilters(),
+    createUserRead(parts),
+    createUserCreate(parts),
+    createUserPatch(parts),
+    createUserRemove(parts),
+    createUserIdentityList(parts),
+    createUserIdentityLink(parts),
+    createUserIdentityUnlink(parts),
+    createUserThrottleRead(parts),
+    createUserThrottleLift(parts),
+    createUserApiKeyCreate(parts),
+    createUserInvite(parts),
+    createAuditList(records, cursors),
+    createAuditFilters(),
+    createAuditRead(records),
   ];
 }

@@ -1,8 +1,19 @@
+import { randomBytes } from 'node:crypto';
+import { providerOf } from '../config/sections/identity-providers.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import type { CookieSecrets } from '../credentials/cookie-secrets.ts';
+import { createCursors } from '../credentials/cursor.ts';
 import type { Holdings } from '../credentials/holdings.ts';
+import { createPasswordHasher } from '../credentials/passwords.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
-import type { CookieAttributes } from '../http/cookies.ts';
+import { createRefreshCookies } from '../credentials/refresh-cookie.ts';
+import { createAddressThrottle, createLoginThrottle } from '../credentials/throttle.ts';
+import { createEndSession } from '../endpoints/end-session.ts';
+import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
+import { PasswordSignIn } from '../endpoints/password-sign-in.ts';
+import { createSignIn } from '../endpoints/sign-in.ts';
+import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Log } from '../log/log.ts';
 import type { AuditTrail } from '../runtime/audit-trail.ts';
@@ -12,9 +23,11 @@ import type { Stores } from '../runtime/stores.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { Assertions } from './assertions.ts';
 import type { BrowserParts } from './browser.ts';
+import { loginLimits } from './login-limits.ts';
+import { sessionTimesOf } from './session-times.ts';
 
-/** What the endpoints share with the request path. */
-export interface EndpointParts {
+/** Parts that the own endpoints share with the request path. */
+export interface SharedParts {
   readonly stores: Stores;
   readonly tokens: AccessTokens;
   readonly assertions: Pick<Assertions, 'published'>;
@@ -33,4 +46,71 @@ export interface EndpointParts {
   readonly now: () => number;
   /** Ends everything that a session or key has in flight. */
   readonly onCredentialEnded: (credentialId: string) => void;
+}
+
+const cursorSecretBytes = 32;
+
+/** Builds the parts of the API's endpoints. */
+export async function composeEndpointParts(config: Config, shared: SharedParts): Promise<EndpointParts> {
+  const { stores, cookie, web, metrics, holdings, now, onCredentialEnded } = shared;
+  const { records, sessions, attempts } = stores;
+  const { tenant, passwords: hashing, identity_providers: providers, api_keys: keys } = config;
+  const { audit } = shared.auditTrail;
+  const cookies = createRefreshCookies({ secrets: shared.cookieSecrets, tenant, name: cookie.name });
+  const passwords = createPasswordHasher({
+    ...hashing,
+    memoryBytes: hashing.memory,
+    storedHashes: () => records.passwordHashKinds(),
+  });
+  const times = sessionTimesOf(config);
+  const ends = { sessions, records, audit, onSessionEnded: onCredentialEnded };
+  const maxPerUser = config.sessions.max_per_user;
+  const signIn = createSignIn({
+    ...ends,
+    tokens: shared.tokens,
+    times,
+    cookies,
+    cookie,
+    holdings,
+    maxPerUser,
+  });
+  const limits = loginLimits(config);
+  const throttle = createLoginThrottle(attempts, limits);
+  return {
+    records,
+    sessions,
+    times,
+    tokens: shared.tokens,
+    assertions: shared.assertions,
+    catalogue: shared.catalogue,
+    holdings,
+    cookie,
+    cookies,
+    forgetting: [cookie, ...(web === null ? [] : [web.area.cookie])].flatMap((each) => [
+      'Set-Cookie',
+      setCookie(each, '', 0),
+    ]),
+    cursors: createCursors(await records.secret('cursor', randomBytes(cursorSecretBytes))),
+    passwords,
+    minPasswordLength: hashing.min_length,
+    login: new PasswordSignIn({ records, passwords, throttle, signIn, audit, now }),
+    signIn,
+    endSession: createEndSession(ends),
+    throttle,
+    tokenThrottles: {
+      bootstrap: createAddressThrottle('bootstrap', attempts, limits),
+      invitation: createAddressThrottle('invitation', attempts, limits),
+    },
+    bootstrapToken: config.bootstrap.token ?? null,
+    prefix: keys.prefix,
+    maxLifetimeMs: keys.max_lifetime ?? null,
+    issuers: new Map(Object.entries(providers).map(([name, { issuer }]) => [name, issuer])),
+    providerOf: (issuer) => providerOf(config, issuer),
+    isKnownOrigin: shared.isKnownOrigin,
+    audit,
+    refreshes: metrics.refreshes,
+    random: randomBytes,
+    now,
+    onCredentialEnded,
+  };
 }

@@ -1,48 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import type { Audit } from '../administration/audit.ts';
 import type { Config, IdentityProviderConfig } from '../config/sections/schema.ts';
-import type { RecentUse } from '../credentials/recent-use.ts';
 import { createIdTokenSeals, type IdTokenSeals } from '../credentials/sealed-id-token.ts';
-import { createBackChannelLogout } from '../endpoints/back-channel-logout.ts';
-import type { EndSession } from '../endpoints/end-session.ts';
-import type { Endpoint } from '../endpoints/endpoint.ts';
+import { backChannelLogout } from '../endpoints/back-channel-logout.ts';
+import { createEndpoint, type Endpoint } from '../endpoints/endpoint.ts';
+import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
 import { createProviderAccounts } from '../endpoints/provider-accounts.ts';
-import {
-  createProviderExchange,
-  type ProviderExchangeOptions,
-  ProviderSignIn,
-} from '../endpoints/provider-exchange.ts';
-import { createProviderStart } from '../endpoints/provider-start.ts';
-import type { SignIn } from '../endpoints/sign-in.ts';
+import { providerExchange, providerExchangeForm } from '../endpoints/provider-exchange.ts';
+import { ProviderSignIn, type ProviderSignInOptions } from '../endpoints/provider-sign-in.ts';
+import { providerStart } from '../endpoints/provider-start.ts';
 import { createPageStartCookies, createStartCookies, type StartCookies } from '../endpoints/start-cookies.ts';
-import type { CookieAttributes } from '../http/cookies.ts';
-import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { ProviderSettings } from '../identity-providers/authorization-url.ts';
 import { createIdentityProvider, type IdentityProvider } from '../identity-providers/identity-provider.ts';
 import { createProviderNetwork, type ProviderNetwork } from '../identity-providers/provider-network.ts';
 import { createSignInStarts, type SignInStarts } from '../identity-providers/sign-in-start.ts';
-import type { Log } from '../log/log.ts';
-import type { GatewayNames } from '../runtime/names.ts';
 import { traceNetwork } from '../runtime/spans.ts';
-import type { Stores } from '../runtime/stores.ts';
-import type { Tracing } from '../tracing/tracing.ts';
 import type { PageProvider } from '../web/page-provider.ts';
-
-/** What sign-in through providers shares with sign-in by password. */
-export interface SignInParts {
-  readonly stores: Pick<Stores, 'records' | 'sessions' | 'singleUse'>;
-  readonly signIn: SignIn;
-  /** The refresh cookie. */
-  readonly cookie: CookieAttributes;
-  readonly isKnownOrigin: IsKnownOrigin;
-  readonly recentUse: RecentUse;
-  readonly audit: Audit;
-  readonly log: Log;
-  readonly tracing: Tracing | null;
-  readonly now: () => number;
-  readonly endSession: EndSession;
-  readonly names: GatewayNames;
-}
+import type { SharedParts } from './endpoint-parts.ts';
 
 /** The endpoints of every identity provider. */
 export interface ProviderEndpoints {
@@ -62,13 +35,14 @@ const lookupMs = 3_000;
 /** Builds sign-in through the configured providers; none of them is asked for anything yet. */
 export async function composeIdentityProviders(
   config: Config,
-  parts: SignInParts,
+  parts: EndpointParts,
+  shared: SharedParts,
 ): Promise<ProviderEndpoints> {
-  const secret = await parts.stores.records.secret('sign_in', randomBytes(secretBytes));
+  const secret = await parts.records.secret('sign_in', randomBytes(secretBytes));
   const starts = createSignInStarts({ secret });
   const seals = createIdTokenSeals({ secret, tenant: config.tenant });
   const providers = Object.entries(config.identity_providers).map(
-    ([name, settings]) => new ComposedProvider({ name, settings, config, starts, seals, parts }),
+    ([name, settings]) => new ComposedProvider({ name, settings, config, starts, seals, parts, shared }),
   );
   return {
     endpoints: providers.flatMap((provider) => provider.endpoints()),
@@ -88,14 +62,15 @@ export async function composeIdentityProviders(
   };
 }
 
-/** What one provider is built from. */
+/** Parts that one provider is built from. */
 interface ProviderParts {
   readonly name: string;
   readonly settings: IdentityProviderConfig;
   readonly config: Config;
   readonly starts: SignInStarts;
   readonly seals: IdTokenSeals;
-  readonly parts: SignInParts;
+  readonly parts: EndpointParts;
+  readonly shared: SharedParts;
 }
 
 /** One provider, for the front end's sign-ins and for those of Postern's own pages. */
@@ -106,7 +81,7 @@ class ComposedProvider {
 
   constructor(options: ProviderParts) {
     this.#options = options;
-    const { names, tracing } = options.parts;
+    const { names, tracing } = options.shared;
     const lookup = names.lookupWithin(lookupMs);
     this.network = traceNetwork(createProviderNetwork({ lookup }), tracing);
     // Without a page of the front end it only receives the provider's sign-outs.
@@ -114,14 +89,17 @@ class ComposedProvider {
   }
 
   endpoints(): readonly Endpoint<'open'>[] {
-    const { settings, parts } = this.#options;
+    const { name, settings, parts } = this.#options;
     const provider = this.#provider;
-    const logout = createBackChannelLogout({ ...parts, provider, sessions: parts.stores.sessions });
+    const logout = createEndpoint(backChannelLogout, { ...parts, provider }, name);
     if (settings.redirect_uri === undefined) return [logout];
-    const cookies = createStartCookies(parts.cookie);
+    const startCookies = createStartCookies(parts.cookie);
+    const providerSignIn = new ProviderSignIn(this.#signInOptions(provider, startCookies));
+    const ofProvider = { ...parts, provider, providerSignIn, startCookies };
     return [
-      createProviderStart({ provider, cookies, now: parts.now }),
-      ...createProviderExchange(this.#signInOptions(provider, cookies)),
+      createEndpoint(providerStart, ofProvider, name),
+      createEndpoint(providerExchange, ofProvider, name),
+      createEndpoint(providerExchangeForm, ofProvider, name),
       logout,
     ];
   }
@@ -157,32 +135,33 @@ class ComposedProvider {
   }
 
   #create(settings: ProviderSettings, startsAs?: string): IdentityProvider {
-    const { name, starts, parts } = this.#options;
-    const { singleUse } = parts.stores;
-    const { network } = this;
+    const { name, starts, shared } = this.#options;
     return createIdentityProvider({
-      ...parts,
       name,
       settings,
-      network,
+      network: this.network,
       starts,
-      singleUse,
+      singleUse: shared.stores.singleUse,
+      log: shared.log,
+      now: shared.now,
       ...(startsAs && { startsAs }),
     });
   }
 
-  #signInOptions(provider: IdentityProvider, cookies: StartCookies): ProviderExchangeOptions {
-    const { name, settings, config, parts } = this.#options;
-    const { records } = parts.stores;
+  #signInOptions(provider: IdentityProvider, cookies: StartCookies): ProviderSignInOptions {
+    const { name, settings, config, parts, shared } = this.#options;
+    const { records, now } = parts;
+    const { log } = shared;
     const accounts = createProviderAccounts({
-      ...parts,
       provider: name,
       accounts: settings.accounts,
       records,
+      now,
+      log,
     });
     const { base_url: own, cors } = config;
     const isHttps = own.startsWith('https:');
     const isFrontEnd = (origin: string) => origin === own || cors.origins.includes(origin);
-    return { ...parts, provider, accounts, cookies, isHttps, isFrontEnd, records };
+    return { ...parts, provider, accounts, cookies, isHttps, isFrontEnd };
   }
 }

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/sections/schema.ts';
-import type { AnyEndpoint, Endpoint } from '../endpoints/endpoint.ts';
-import type { PasswordSignIn } from '../endpoints/login.ts';
+import { bootstrap } from '../endpoints/bootstrap.ts';
+import type { AnyEndpoint, Endpoint, EndpointDefinition, Guard } from '../endpoints/endpoint.ts';
+import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
+import { redeemInvitation } from '../endpoints/redeem-invitation.ts';
+import { selfPassword } from '../endpoints/self-password.ts';
 import { createPageStartCookies, createStartCookies } from '../endpoints/start-cookies.ts';
-import type { CookieAttributes } from '../http/cookies.ts';
 import type { Log } from '../log/log.ts';
-import type { Records } from '../stores/records.ts';
-import type { Sessions } from '../stores/sessions.ts';
-import type { WebArea } from '../web/area.ts';
-import { BrowserSessions, type BrowserSessionsOptions } from '../web/browser-sessions.ts';
+import { BrowserSessions } from '../web/browser-sessions.ts';
 import { createActivationPage } from '../web/endpoints/activation.ts';
 import { createConsole } from '../web/endpoints/console.ts';
 import { createAssetFiles, createDocumentFile } from '../web/endpoints/files.ts';
@@ -20,22 +19,16 @@ import { createRenderSignIn, createWaysToSignIn } from '../web/endpoints/render-
 import { createSignInPage } from '../web/endpoints/sign-in.ts';
 import { createSignOut } from '../web/endpoints/sign-out.ts';
 import { createOfferedProviders } from '../web/offered-providers.ts';
-import type { PageProvider } from '../web/page-provider.ts';
+import type { SharedParts } from './endpoint-parts.ts';
+import type { ProviderEndpoints } from './identity-providers.ts';
 
-/** What the pages for people share with the API. */
-export interface WebEndpointParts extends Omit<BrowserSessionsOptions, 'startCookiesAt'> {
-  readonly area: WebArea;
-  /** The refresh cookie. */
-  readonly cookie: CookieAttributes;
-  readonly records: Pick<Records, 'bootstrap' | 'findUser' | 'findInvitation'>;
-  readonly login: PasswordSignIn;
+/** Parts of the pages for people, besides those of the API. */
+export interface WebEndpointParts {
+  readonly web: NonNullable<SharedParts['web']>;
   /** The endpoints of the API, which the forms call. */
   readonly api: readonly AnyEndpoint[];
   readonly document: () => object;
-  readonly providers: readonly PageProvider[];
-  /** The same, as the console's own host leads to them; empty: it has none. */
-  readonly consoleProviders: readonly PageProvider[];
-  readonly sessionStore: Pick<Sessions, 'find'>;
+  readonly providers: Pick<ProviderEndpoints, 'onPages' | 'onConsole'>;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -45,39 +38,67 @@ function servedBy({ endpoints }: Config): readonly string[] {
 }
 
 /** The endpoints of `web`, as far as what they call is Postern's. */
-export function webEndpoints(config: Config, parts: WebEndpointParts): readonly Endpoint<'open'>[] {
-  const { area, records, api, document, providers, consoleProviders } = parts;
+export function webEndpoints(
+  config: Config,
+  parts: EndpointParts,
+  { web, api, document, providers, log }: WebEndpointParts,
+): readonly Endpoint<'open'>[] {
+  const { area, webCookie } = web;
+  const { records, cookie, cookies, minPasswordLength } = parts;
+  const { onPages, onConsole } = providers;
   const startCookiesAt = (host: string) => [
-    createPageStartCookies(parts.cookie, area.originAt(host), area.path),
-    createStartCookies(parts.cookie),
+    createPageStartCookies(cookie, area.originAt(host), area.path),
+    createStartCookies(cookie),
   ];
-  const sessions = new BrowserSessions({ ...parts, startCookiesAt });
+  const sessions = new BrowserSessions({
+    area,
+    webCookie,
+    endSession: parts.endSession,
+    refresh: { name: cookie.name, cookies },
+    forgetting: parts.forgetting,
+    startCookiesAt,
+    absoluteLifetimeMs: parts.times.absoluteLifetimeMs,
+    now: parts.now,
+  });
   const login = config.web?.password === false ? null : parts.login;
-  const minPasswordLength = config.passwords.min_length;
-  const offered = createOfferedProviders(providers, parts.log);
+  const offered = createOfferedProviders(onPages, log);
   const waysOf = createWaysToSignIn(area, login !== null, offered);
   const renderSignIn = createRenderSignIn(area, waysOf);
-  const common = { ...parts, sessions, login, minPasswordLength, waysOf, renderSignIn };
+  const common = {
+    area,
+    sessions,
+    records,
+    login,
+    minPasswordLength,
+    providers: onPages,
+    waysOf,
+    renderSignIn,
+    now: parts.now,
+  };
   const newState = () => randomBytes(16).toString('base64url');
-  const called = <E extends AnyEndpoint>(method: E['method'], path: string) =>
-    api.find((endpoint) => endpoint.method === method && endpoint.path === path) as E | undefined;
-  const activate = called<Endpoint<'open'>>('POST', '/api/bootstrap/activate');
-  const redeem = called<Endpoint<'open'>>('POST', '/api/login/invitation');
-  const change = called<Endpoint<'session'>>('PUT', '/api/self/password');
+  const called = <G extends Guard>({ method, path }: EndpointDefinition<G>) =>
+    api.find((endpoint) => endpoint.method === method && endpoint.path === path) as Endpoint<G> | undefined;
+  const activate = called(bootstrap);
+  const redeem = called(redeemInvitation);
+  const change = called(selfPassword);
   return [
     createHome({ area, sessions, records, hasPasswordPage: change !== undefined }),
     ...createSignInPage(common),
-    ...providers.flatMap((provider, index) => {
-      const onConsole = consoleProviders[index] ?? provider;
-      const providerAt = (host: string) => (area.originAt(host) === config.base_url ? provider : onConsole);
+    ...onPages.flatMap((provider, index) => {
+      const atConsole = onConsole[index] ?? provider;
+      const providerAt = (host: string) => (area.originAt(host) === config.base_url ? provider : atConsole);
       return createProviderPages(provider.name, providerAt, common);
     }),
     ...createSignOut({ ...common, newState }),
     ...createConsole({
-      ...common,
+      area,
+      sessions,
+      sessionStore: parts.sessions,
+      records,
+      minPasswordLength,
       baseUrl: config.base_url,
       served: servedBy(config),
-      providers: providers.map(({ name }) => name),
+      providers: onPages.map(({ name }) => name),
     }),
     ...(activate === undefined ? [] : createActivationPage({ ...common, activate })),
     ...(redeem === undefined ? [] : createInvitationPage({ ...common, redeem })),

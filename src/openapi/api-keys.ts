@@ -8,9 +8,9 @@ import {
   hydrateQuery,
 } from '../endpoints/api-keys/api-key-schemas.ts';
 import { scopeNames } from '../endpoints/api-keys/describe.ts';
+import type { Operation } from '../endpoints/endpoint.ts';
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
 import { filtersOperation } from './list-filters.ts';
-import type { Operation } from './operation.ts';
 
 const list = '/api/admin/api-keys/';
 const read = { scopes: ['apikeys:read'] } as const;
@@ -25,8 +25,8 @@ export const apiKeyOperations: readonly Operation[] = [
     method: 'GET',
     path: list,
     guard: read,
-    query: listQuerySchema(apiKeyListSpec([])),
-    success: { status: 200, description: 'A page of keys.', schema: apiKeyPage },
+    query: () => listQuerySchema(apiKeyListSpec([])),
+    success: { status: 200, description: 'A page of keys.', schema: () => apiKeyPage },
     refusals: ['invalid_cursor'],
   },
   {
@@ -37,15 +37,14 @@ export const apiKeyOperations: readonly Operation[] = [
     method: 'POST',
     path: list,
     guard: write,
-    query: hydrateQuery,
+    query: () => hydrateQuery,
     body: {
-      mediaType: 'application/json',
-      schema: apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
+      schema: () => apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
     },
     success: {
       status: 201,
       description: 'The key, shown this once.',
-      schema: apiKeyReadCreate,
+      schema: () => apiKeyReadCreate,
       headers: ['ETag'],
     },
     refusals: ['expiry_exceeds_caller'],
@@ -58,7 +57,7 @@ export const apiKeyOperations: readonly Operation[] = [
     method: 'GET',
     path: `${list}scopes`,
     guard: write,
-    success: { status: 200, description: 'The whole catalogue, sorted.', schema: scopeNames },
+    success: { status: 200, description: 'The whole catalogue, sorted.', schema: () => scopeNames },
     refusals: [],
   },
   {
@@ -69,11 +68,11 @@ export const apiKeyOperations: readonly Operation[] = [
     method: 'GET',
     path: `${list}{id}`,
     guard: read,
-    query: hydrateQuery,
+    query: () => hydrateQuery,
     success: {
       status: 200,
       description: 'The key, without its secret.',
-      schema: apiKeyRead,
+      schema: () => apiKeyRead,
       headers: ['ETag'],
     },
     refusals: ['not_found'],
@@ -86,7 +85,7 @@ export const apiKeyOperations: readonly Operation[] = [
     path: `${list}{id}`,
     guard: write,
     takesIfMatch: true,
-    query: deleteQuery,
+    query: () => deleteQuery,
     success: { status: 204, description: 'Gone: it stops working at once, and what it has open ends.' },
     refusals: ['not_found', 'precondition_failed'],
   },

@@ -3,9 +3,9 @@ import {
   auditEventRead,
   auditListSpec,
 } from '../endpoints/audit-events/audit-event-schemas.ts';
+import type { Operation } from '../endpoints/endpoint.ts';
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
 import { filtersOperation } from './list-filters.ts';
-import type { Operation } from './operation.ts';
 
 const list = '/api/admin/audit/';
 const read = { scopes: ['audit:read'] } as const;
@@ -20,8 +20,8 @@ export const auditOperations: readonly Operation[] = [
     method: 'GET',
     path: list,
     guard: read,
-    query: listQuerySchema(auditListSpec),
-    success: { status: 200, description: 'A page of events.', schema: auditEventPage },
+    query: () => listQuerySchema(auditListSpec),
+    success: { status: 200, description: 'A page of events.', schema: () => auditEventPage },
     refusals: ['invalid_cursor'],
   },
   filtersOperation('Audit-Filters', list, read),
@@ -32,7 +32,7 @@ export const auditOperations: readonly Operation[] = [
     method: 'GET',
     path: `${list}{id}`,
     guard: read,
-    success: { status: 200, description: 'The event.', schema: auditEventRead },
+    success: { status: 200, description: 'The event.', schema: () => auditEventRead },
     refusals: ['not_found'],
   },
 ];

@@ -2,17 +2,20 @@ import type { z } from 'zod';
 import { defaultCookieName } from '../config/sections/credentials.ts';
 import { builtInScopes } from '../config/values/scope-names.ts';
 import { apiKeyInDb } from '../endpoints/api-keys/api-key-schemas.ts';
+import { backChannelLogout } from '../endpoints/back-channel-logout.ts';
+import type { Operation } from '../endpoints/endpoint.ts';
 import {
   errorBody,
   oauthErrorBody,
   validationErrorBody,
   validationProblem,
 } from '../endpoints/error-schemas.ts';
+import { providerExchange, providerExchangeForm } from '../endpoints/provider-exchange.ts';
+import { providerStart } from '../endpoints/provider-start.ts';
+import { credentialEndpoints } from '../endpoints/table.ts';
 import { apiKeyOperations } from './api-keys.ts';
 import { auditOperations } from './audit.ts';
-import { authenticationOperations } from './authentication.ts';
-import { describeOperation, type Operation } from './operation.ts';
-import { providerOperations } from './providers.ts';
+import { describeOperation } from './operation.ts';
 import { commonResponses } from './refusals.ts';
 import { type Json, schemaComponents } from './schemas.ts';
 import { scopeSetOperations } from './scope-sets.ts';
@@ -20,8 +23,11 @@ import { sessionOperations } from './sessions.ts';
 import { userOperations } from './users.ts';
 
 const operations: readonly Operation[] = [
-  ...authenticationOperations,
-  ...providerOperations,
+  ...credentialEndpoints,
+  providerStart,
+  providerExchange,
+  providerExchangeForm,
+  backChannelLogout,
   ...apiKeyOperations,
   ...sessionOperations,
   ...userOperations,
@@ -96,9 +102,9 @@ function header(description: string): Json {
  * The OpenAPI 3.1 document of all endpoints that Postern serves itself, made from the schemas that validate requests.
  */
 export function openApiDocument(): object {
-  const requests = operations.flatMap(({ body }) => (body === undefined ? [] : [body.schema]));
+  const requests = operations.flatMap(({ body }) => (body === undefined ? [] : [body.schema()]));
   const responses = operations.flatMap(({ success }) =>
-    success.schema === undefined ? [] : [success.schema],
+    success.schema === undefined ? [] : [success.schema()],
   );
   return {
     openapi: '3.1.0',

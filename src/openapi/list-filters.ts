@@ -1,5 +1,5 @@
+import type { Operation } from '../endpoints/endpoint.ts';
 import { listDescription } from '../endpoints/lists/list-spec.ts';
-import type { Operation } from './operation.ts';
 
 /** The operation that describes a list; `list` is the path of the list, with its trailing slash. */
 export function filtersOperation(id: Operation['id'], list: string, guard: Operation['guard']): Operation {
@@ -10,7 +10,11 @@ export function filtersOperation(id: Operation['id'], list: string, guard: Opera
     method: 'GET',
     path: `${list}filters`,
     guard,
-    success: { status: 200, description: 'Filters, sort fields and page sizes.', schema: listDescription },
+    success: {
+      status: 200,
+      description: 'Filters, sort fields and page sizes.',
+      schema: () => listDescription,
+    },
     refusals: [],
   };
 }

@@ -1,45 +1,7 @@
-import type { z } from 'zod';
-import type { AnyEndpoint } from '../endpoints/endpoint.ts';
+import type { Operation, OperationBody, OperationSuccess } from '../endpoints/endpoint.ts';
 import type { RefusalCode } from '../errors.ts';
 import { headerRefs, refusalResponses } from './refusals.ts';
 import { componentRef, type Json, membersOf, schemaUse } from './schemas.ts';
-
-/** The documentation of an endpoint. */
-export interface Operation extends Pick<AnyEndpoint, 'method' | 'guard' | 'oauth'> {
-  /** `<Tag>-<Name>`. */
-  readonly id: `${string}-${string}`;
-  /** As clients call it: a list with its trailing slash. */
-  readonly path: string;
-  readonly summary: string;
-  readonly description?: string;
-  /** The refresh cookie is a credential too, besides what the guard accepts. */
-  readonly takesCookie?: boolean;
-  readonly query?: z.ZodObject;
-  /** Whether `If-Match` is evaluated. */
-  readonly takesIfMatch?: true;
-  readonly body?: OperationBody;
-  readonly success: OperationSuccess;
-  /** Besides those of its guard and those of every operation. */
-  readonly refusals: readonly RefusalCode[];
-}
-
-/** The request body, which is required. */
-export interface OperationBody {
-  readonly mediaType: 'application/json' | 'application/x-www-form-urlencoded';
-  readonly schema: z.ZodObject;
-  /** The refusal of a malformed one, which is then among the operation's; absent: 422. */
-  readonly malformed?: RefusalCode;
-}
-
-/** The response to a successful call. */
-export interface OperationSuccess {
-  readonly status: number;
-  readonly description: string;
-  /** Absent: no body. */
-  readonly schema?: z.ZodType;
-  /** Besides `X-Request-Id`. */
-  readonly headers?: readonly string[];
-}
 
 /** The part of the id before the dash. */
 function tagOf({ id }: Operation): string {
@@ -59,7 +21,7 @@ export function describeOperation(operation: Operation): Json {
     operationId: id,
     tags: [tagOf(operation)],
     summary,
-    ...(description !== undefined && { description }),
+    description,
     security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
@@ -82,8 +44,11 @@ export function describeOperation(operation: Operation): Json {
 
 /** A merge patch has a media type of its own (RFC 7396 §4), besides that of any JSON. */
 function bodyContent(method: string, { mediaType, schema }: OperationBody): Json {
-  const use = { schema: schemaUse(schema, 'input') };
-  return { [mediaType]: use, ...(method === 'PATCH' && { 'application/merge-patch+json': use }) };
+  const use = { schema: schemaUse(schema(), 'input') };
+  return {
+    [mediaType ?? 'application/json']: use,
+    ...(method === 'PATCH' && { 'application/merge-patch+json': use }),
+  };
 }
 
 const ifMatch: Json = {
@@ -104,7 +69,9 @@ function successResponse({ description, schema, headers = [] }: OperationSuccess
   return {
     description,
     headers: headerRefs(['X-Request-Id', ...headers]),
-    ...(schema !== undefined && { content: { 'application/json': { schema: schemaUse(schema, 'output') } } }),
+    ...(schema !== undefined && {
+      content: { 'application/json': { schema: schemaUse(schema(), 'output') } },
+    }),
   };
 }
 
@@ -138,7 +105,7 @@ const providerName: Json = { type: 'string', pattern: '^[a-z0-9-]{1,32}$' };
 
 function queryParameters({ query }: Operation): Json[] {
   if (query === undefined) return [];
-  return membersOf(query, 'input').map(({ name, required, schema: { description, ...schema } }) => ({
+  return membersOf(query(), 'input').map(({ name, required, schema: { description, ...schema } }) => ({
     name,
     in: 'query',
     required,

@@ -1,3 +1,4 @@
+import type { Operation } from '../endpoints/endpoint.ts';
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
 import {
   scopeSetCreate,
@@ -8,7 +9,6 @@ import {
 } from '../endpoints/scope-sets/scope-set-schemas.ts';
 import { noParameters } from '../input/query.ts';
 import { filtersOperation } from './list-filters.ts';
-import type { Operation } from './operation.ts';
 
 const list = '/api/admin/scope-sets/';
 const read = { scopes: ['scopesets:read'] } as const;
@@ -23,8 +23,8 @@ export const scopeSetOperations: readonly Operation[] = [
     method: 'GET',
     path: list,
     guard: read,
-    query: listQuerySchema(scopeSetListSpec([])),
-    success: { status: 200, description: 'A page of sets.', schema: scopeSetPage },
+    query: () => listQuerySchema(scopeSetListSpec([])),
+    success: { status: 200, description: 'A page of sets.', schema: () => scopeSetPage },
     refusals: ['invalid_cursor'],
   },
   {
@@ -34,8 +34,8 @@ export const scopeSetOperations: readonly Operation[] = [
     method: 'POST',
     path: list,
     guard: write,
-    body: { mediaType: 'application/json', schema: scopeSetCreate([]) },
-    success: { status: 201, description: 'The set.', schema: scopeSetRead, headers: ['ETag'] },
+    body: { schema: () => scopeSetCreate([]) },
+    success: { status: 201, description: 'The set.', schema: () => scopeSetRead, headers: ['ETag'] },
     refusals: ['conflict'],
   },
   filtersOperation('ScopeSets-Filters', list, read),
@@ -46,7 +46,7 @@ export const scopeSetOperations: readonly Operation[] = [
     method: 'GET',
     path: `${list}{id}`,
     guard: read,
-    success: { status: 200, description: 'The set.', schema: scopeSetRead, headers: ['ETag'] },
+    success: { status: 200, description: 'The set.', schema: () => scopeSetRead, headers: ['ETag'] },
     refusals: ['not_found'],
   },
   {
@@ -58,8 +58,13 @@ export const scopeSetOperations: readonly Operation[] = [
     path: `${list}{id}`,
     guard: write,
     takesIfMatch: true,
-    body: { mediaType: 'application/json', schema: scopeSetPatch([]) },
-    success: { status: 200, description: 'The set as changed.', schema: scopeSetRead, headers: ['ETag'] },
+    body: { schema: () => scopeSetPatch([]) },
+    success: {
+      status: 200,
+      description: 'The set as changed.',
+      schema: () => scopeSetRead,
+      headers: ['ETag'],
+    },
     refusals: ['not_found', 'precondition_failed', 'conflict', 'managed'],
   },
   {
@@ -70,7 +75,7 @@ export const scopeSetOperations: readonly Operation[] = [
     path: `${list}{id}`,
     guard: write,
     takesIfMatch: true,
-    query: noParameters,
+    query: () => noParameters,
     success: { status: 204, description: 'Gone.' },
     refusals: ['not_found', 'precondition_failed', 'conflict', 'in_use', 'managed'],
   },

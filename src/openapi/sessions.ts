@@ -1,5 +1,6 @@
+import type { Operation } from '../endpoints/endpoint.ts';
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
-import { selfPasswordBody } from '../endpoints/self-password.ts';
+import { selfPassword } from '../endpoints/self-password.ts';
 import {
   endedSessionsQuery,
   otherSessionsQuery,
@@ -11,7 +12,6 @@ import {
 } from '../endpoints/sessions/session-schemas.ts';
 import { noParameters } from '../input/query.ts';
 import { filtersOperation } from './list-filters.ts';
-import type { Operation } from './operation.ts';
 
 const own = '/api/self/sessions/';
 const all = '/api/admin/sessions/';
@@ -27,8 +27,8 @@ export const sessionOperations: readonly Operation[] = [
     method: 'GET',
     path: own,
     guard: 'session',
-    query: listQuerySchema(ownSessionListSpec),
-    success: { status: 200, description: 'A page of sessions.', schema: sessionPage },
+    query: () => listQuerySchema(ownSessionListSpec),
+    success: { status: 200, description: 'A page of sessions.', schema: () => sessionPage },
     refusals: ['invalid_cursor'],
   },
   {
@@ -38,21 +38,11 @@ export const sessionOperations: readonly Operation[] = [
     method: 'DELETE',
     path: own,
     guard: 'session',
-    query: otherSessionsQuery,
+    query: () => otherSessionsQuery,
     success: { status: 204, description: 'Ended, also where there were none.' },
     refusals: [],
   },
-  {
-    id: 'Sessions-ChangePassword',
-    summary: "Changes the caller's own password",
-    description: "Ends the caller's other sessions; the one that asks goes on.",
-    method: 'PUT',
-    path: '/api/self/password',
-    guard: 'session',
-    body: { mediaType: 'application/json', schema: selfPasswordBody(12) },
-    success: { status: 204, description: 'Changed.' },
-    refusals: ['wrong_password', 'managed', 'too_many_attempts', 'overloaded'],
-  },
+  selfPassword,
   filtersOperation('Sessions-FiltersOwn', own, 'session'),
   {
     id: 'Sessions-DeleteOwn',
@@ -61,7 +51,7 @@ export const sessionOperations: readonly Operation[] = [
     method: 'DELETE',
     path: `${own}{id}`,
     guard: 'session',
-    query: noParameters,
+    query: () => noParameters,
     success: { status: 204, description: 'Ended.', headers: ['Set-Cookie'] },
     refusals: ['not_found'],
   },
@@ -73,8 +63,8 @@ export const sessionOperations: readonly Operation[] = [
     method: 'GET',
     path: all,
     guard: read,
-    query: listQuerySchema(sessionListSpec),
-    success: { status: 200, description: 'A page of sessions.', schema: sessionPage },
+    query: () => listQuerySchema(sessionListSpec),
+    success: { status: 200, description: 'A page of sessions.', schema: () => sessionPage },
     refusals: ['invalid_cursor'],
   },
   {
@@ -84,7 +74,7 @@ export const sessionOperations: readonly Operation[] = [
     method: 'DELETE',
     path: all,
     guard: write,
-    query: endedSessionsQuery,
+    query: () => endedSessionsQuery,
     success: { status: 204, description: 'Ended, also where there were none.', headers: ['Set-Cookie'] },
     refusals: [],
   },
@@ -96,8 +86,8 @@ export const sessionOperations: readonly Operation[] = [
     method: 'GET',
     path: `${all}{id}`,
     guard: read,
-    query: sessionQuery,
-    success: { status: 200, description: 'The session.', schema: sessionRead },
+    query: () => sessionQuery,
+    success: { status: 200, description: 'The session.', schema: () => sessionRead },
     refusals: ['not_found'],
   },
   {
@@ -108,7 +98,7 @@ export const sessionOperations: readonly Operation[] = [
     method: 'DELETE',
     path: `${all}{id}`,
     guard: write,
-    query: noParameters,
+    query: () => noParameters,
     success: { status: 204, description: 'Ended.', headers: ['Set-Cookie'] },
     refusals: ['not_found'],
   },

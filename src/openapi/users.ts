@@ -1,4 +1,5 @@
 import { apiKeyReadCreate, apiKeyWriteCreate, mintQuery } from '../endpoints/api-keys/api-key-schemas.ts';
+import type { Operation } from '../endpoints/endpoint.ts';
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
 import {
   identityLink,
@@ -18,7 +19,6 @@ import {
 } from '../endpoints/users/user-schemas.ts';
 import { noParameters } from '../input/query.ts';
 import { filtersOperation } from './list-filters.ts';
-import type { Operation } from './operation.ts';
 
 const list = '/api/admin/users/';
 const read = { scopes: ['users:read'] } as const;
@@ -34,8 +34,8 @@ export const userOperations: readonly Operation[] = [
     method: 'GET',
     path: list,
     guard: read,
-    query: listQuerySchema(userListSpec),
-    success: { status: 200, description: 'A page of users.', schema: userPage },
+    query: () => listQuerySchema(userListSpec),
+    success: { status: 200, description: 'A page of users.', schema: () => userPage },
     refusals: ['invalid_cursor'],
   },
   {
@@ -45,8 +45,8 @@ export const userOperations: readonly Operation[] = [
     method: 'POST',
     path: list,
     guard: write,
-    body: { mediaType: 'application/json', schema: userCreate(bounds) },
-    success: { status: 201, description: 'The user.', schema: userRead, headers: ['ETag'] },
+    body: { schema: () => userCreate(bounds) },
+    success: { status: 201, description: 'The user.', schema: () => userRead, headers: ['ETag'] },
     refusals: ['conflict', 'overloaded'],
   },
   filtersOperation('Users-Filters', list, read),
@@ -57,7 +57,7 @@ export const userOperations: readonly Operation[] = [
     method: 'GET',
     path: `${list}{id}`,
     guard: read,
-    success: { status: 200, description: 'The user.', schema: userRead, headers: ['ETag'] },
+    success: { status: 200, description: 'The user.', schema: () => userRead, headers: ['ETag'] },
     refusals: ['not_found'],
   },
   {
@@ -69,8 +69,8 @@ export const userOperations: readonly Operation[] = [
     path: `${list}{id}`,
     guard: write,
     takesIfMatch: true,
-    body: { mediaType: 'application/json', schema: userPatch(bounds) },
-    success: { status: 200, description: 'The user as changed.', schema: userRead, headers: ['ETag'] },
+    body: { schema: () => userPatch(bounds) },
+    success: { status: 200, description: 'The user as changed.', schema: () => userRead, headers: ['ETag'] },
     refusals: ['not_found', 'precondition_failed', 'conflict', 'last_administrator', 'managed', 'overloaded'],
   },
   {
@@ -81,7 +81,7 @@ export const userOperations: readonly Operation[] = [
     path: `${list}{id}`,
     guard: write,
     takesIfMatch: true,
-    query: removalQuery,
+    query: () => removalQuery,
     success: { status: 204, description: 'Gone.' },
     refusals: ['not_found', 'precondition_failed', 'last_administrator', 'managed'],
   },
@@ -92,8 +92,8 @@ export const userOperations: readonly Operation[] = [
     method: 'GET',
     path: `${list}{id}/identities`,
     guard: read,
-    query: noParameters,
-    success: { status: 200, description: 'The identities.', schema: identityList },
+    query: () => noParameters,
+    success: { status: 200, description: 'The identities.', schema: () => identityList },
     refusals: ['not_found'],
   },
   {
@@ -104,8 +104,8 @@ export const userOperations: readonly Operation[] = [
     method: 'POST',
     path: `${list}{id}/identities`,
     guard: write,
-    body: { mediaType: 'application/json', schema: identityLink([]) },
-    success: { status: 201, description: 'The identity.', schema: identityRead },
+    body: { schema: () => identityLink([]) },
+    success: { status: 201, description: 'The identity.', schema: () => identityRead },
     refusals: ['not_found', 'managed', 'conflict'],
   },
   {
@@ -115,7 +115,7 @@ export const userOperations: readonly Operation[] = [
     method: 'DELETE',
     path: `${list}{id}/identities`,
     guard: write,
-    query: identityQuery,
+    query: () => identityQuery,
     success: { status: 204, description: 'It signs in as this user no longer.' },
     refusals: ['not_found', 'managed', 'last_administrator'],
   },
@@ -127,7 +127,7 @@ export const userOperations: readonly Operation[] = [
     method: 'GET',
     path: `${list}{id}/throttle`,
     guard: read,
-    success: { status: 200, description: 'What the login throttle counts.', schema: userThrottle },
+    success: { status: 200, description: 'What the login throttle counts.', schema: () => userThrottle },
     refusals: ['not_found'],
   },
   {
@@ -138,7 +138,7 @@ export const userOperations: readonly Operation[] = [
     method: 'DELETE',
     path: `${list}{id}/throttle`,
     guard: write,
-    query: noParameters,
+    query: () => noParameters,
     success: { status: 204, description: 'Nothing is counted any more.' },
     refusals: ['not_found'],
   },
@@ -150,15 +150,14 @@ export const userOperations: readonly Operation[] = [
     method: 'POST',
     path: `${list}{id}/api-keys`,
     guard: { scopes: ['apikeys:write', 'users:write'] },
-    query: mintQuery,
+    query: () => mintQuery,
     body: {
-      mediaType: 'application/json',
-      schema: apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
+      schema: () => apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
     },
     success: {
       status: 201,
       description: 'The key, shown this once.',
-      schema: apiKeyReadCreate,
+      schema: () => apiKeyReadCreate,
       headers: ['ETag'],
     },
     refusals: ['not_found', 'expiry_exceeds_caller', 'conflict'],
@@ -171,8 +170,8 @@ export const userOperations: readonly Operation[] = [
     method: 'POST',
     path: `${list}{id}/invitation`,
     guard: write,
-    query: noParameters,
-    success: { status: 201, description: 'The invitation.', schema: invitation },
+    query: () => noParameters,
+    success: { status: 201, description: 'The invitation.', schema: () => invitation },
     refusals: ['not_found', 'managed', 'conflict'],
   },
 ];

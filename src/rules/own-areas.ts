@@ -21,6 +21,12 @@ const optionalAreas = {
 /** An endpoint that an upstream may serve instead. */
 export type OptionalEndpoint = keyof typeof optionalAreas;
 
+/** The optional endpoint whose area contains the path; undefined for a path that is always Postern's. */
+export function optionalEndpointAt(path: string): OptionalEndpoint | undefined {
+  const names = Object.keys(optionalAreas) as OptionalEndpoint[];
+  return names.find((name) => areaOf(path, [optionalAreas[name]]) !== undefined);
+}
+
 /** Who serves an area; `off`: no one does, but the area stays reserved. */
 export type ServedBy = 'own' | 'upstream' | 'off';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { KeyVerification } from '../authenticate/api-key.ts';
 import type { WorkLoad } from '../credentials/work-queue.ts';
-import type { RefreshOutcome } from '../endpoints/refresh.ts';
+import type { RefreshOutcome } from '../endpoints/endpoint-parts.ts';
 import { refusals } from '../errors.ts';
 import type { ConnectionLoad } from '../http1/client/client-pool.ts';
 import { createDecisionCounts, type DecisionCounts } from '../metrics/decisions.ts';

@@ -1,5 +1,5 @@
 import type { IdTokenSeals } from '../credentials/sealed-id-token.ts';
-import type { ProviderSignIn } from '../endpoints/provider-exchange.ts';
+import type { ProviderSignIn } from '../endpoints/provider-sign-in.ts';
 import type { StartCookies } from '../endpoints/start-cookies.ts';
 import type { EndSessionParameters } from '../identity-providers/end-session-url.ts';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';

@@ -1,4 +1,4 @@
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { z } from 'zod';
 import { catalogueOf } from '../../src/config/values/scope-names.ts';
@@ -92,19 +92,6 @@ t.test('every reference leads somewhere, and every component is used', async (t)
   );
   t.strictSame([...used].sort(), there.sort());
   t.equal(text.match(/"\$ref": "#\/(?!components\/)/), null);
-});
-
-t.test('every endpoint in the sources is described, and nothing else', async (t) => {
-  const declared = globSync('src/endpoints/**/*.ts')
-    .filter((file) => !/openapi/.test(file))
-    .flatMap((file) => [
-      ...readFileSync(file, 'utf8').matchAll(/^ +method: '([A-Z]+)',\n +path: ['`]([^'`]+)['`],$/gm),
-    ])
-    .map(([, method, path]) => `${method} ${path!.replace(/\$\{(\w+)\.name\}/, '{$1}')}`);
-  const described = operations.map(
-    ({ path, method }) => `${method.toUpperCase()} ${path.replace(/\/$/, '')}`,
-  );
-  t.strictSame(described.sort(), declared.sort());
 });
 
 t.test('an operation guarded by a scope names it for both credentials', async (t) => {

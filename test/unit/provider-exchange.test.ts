@@ -1,11 +1,10 @@
 import t from 'tap';
 import { Audit } from '../../src/administration/audit.ts';
 import type { Call } from '../../src/endpoints/endpoint.ts';
-import { createProviderExchange } from '../../src/endpoints/provider-exchange.ts';
+import { type ProviderExchangeParts, providerExchange } from '../../src/endpoints/provider-exchange.ts';
+import { ProviderSignIn, type ProviderSignInOptions } from '../../src/endpoints/provider-sign-in.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { AuditOf } from '../../src/stores/audit.ts';
-
-type Options = Parameters<typeof createProviderExchange>[0];
 
 /** The GET endpoint over an account that may change once the session is created, and what became of that session. */
 function setUp(maySignIn: () => Promise<boolean>) {
@@ -40,10 +39,11 @@ function setUp(maySignIn: () => Promise<boolean>) {
     }),
     now: () => 0,
   };
-  const [get] = createProviderExchange(parts as unknown as Options);
+  const providerSignIn = new ProviderSignIn(parts as unknown as ProviderSignInOptions);
+  const handle = providerExchange.create({ ...parts, providerSignIn } as unknown as ProviderExchangeParts);
   const exchange = { query: 'assertion=a', head: { cookie: '', userAgent: '' } };
   const call = { exchange, principal: null, id: '', body: Buffer.alloc(0) };
-  return { events, handle: () => get!.handle(call as unknown as Call<'open'>) };
+  return { events, handle: () => handle(call as unknown as Call<'open'>) };
 }
 
 t.test('a session is handed over if its account may sign in', async (t) => {

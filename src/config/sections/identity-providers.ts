@@ -125,3 +125,12 @@ export const identityProviders = mapByName(
 )
   .prefault({})
   .describe('OIDC providers by name; the name is part of /api/login/<name>/start.');
+
+/** The name of the provider with that issuer; null: none is configured. */
+export function providerOf(
+  config: { readonly identity_providers: Readonly<Record<string, { readonly issuer: string }>> },
+  issuer: string,
+): string | null {
+  const found = Object.entries(config.identity_providers).find(([, provider]) => provider.issuer === issuer);
+  return found?.[0] ?? null;
+}

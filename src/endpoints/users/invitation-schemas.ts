@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { newPassword } from '../account-fields.ts';
 import { timestamp } from '../timestamp.ts';
 
 /** A new invitation. */
@@ -9,10 +8,3 @@ export const invitation = z
     expires: timestamp,
   })
   .meta({ id: 'Invitation' });
-
-/** The use of an invitation; any string is accepted as token here, because a wrong one is 401. */
-export function invitationRedeem(minPasswordLength: number) {
-  return z
-    .strictObject({ token: z.string(), password: newPassword(minPasswordLength) })
-    .meta({ id: 'InvitationRedeem' });
-}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import type { PasswordSignIn } from '../../endpoints/login.ts';
+import type { PasswordSignIn } from '../../endpoints/password-sign-in.ts';
 import { Refusal } from '../../errors.ts';
 import { readForm } from '../../input/form-body.ts';
 import type { Records } from '../../stores/records.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { readPresented } from '../../endpoints/provider-exchange-fields.ts';
+import { readPresented } from '../../endpoints/provider-exchange.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { isUnseen } from '../../http/navigation.ts';

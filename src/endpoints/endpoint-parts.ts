@@ -1,0 +1,63 @@
+import type { JSONWebKeySet } from 'jose';
+import type { Audit } from '../administration/audit.ts';
+import type { AccessTokens } from '../credentials/access-token.ts';
+import type { Cursors } from '../credentials/cursor.ts';
+import type { Holdings } from '../credentials/holdings.ts';
+import type { PasswordHasher } from '../credentials/passwords.ts';
+import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
+import type { AddressThrottle, LoginThrottle } from '../credentials/throttle.ts';
+import type { CookieAttributes } from '../http/cookies.ts';
+import type { IsKnownOrigin } from '../http/foreign-page.ts';
+import type { Records } from '../stores/records.ts';
+import type { Sessions, SessionTimes } from '../stores/sessions.ts';
+import type { EndSession } from './end-session.ts';
+import type { PasswordSignIn } from './password-sign-in.ts';
+import type { SignIn } from './sign-in.ts';
+
+/** Outcome of presenting a refresh cookie, where the stores could be asked. */
+export type RefreshOutcome = 'current' | 'rotated' | 'reused' | 'refused';
+
+/** Parts of one configuration that the endpoints of the API are built from; each takes those that it uses. */
+export interface EndpointParts {
+  readonly records: Records;
+  readonly sessions: Sessions;
+  readonly times: SessionTimes;
+  readonly tokens: Pick<AccessTokens, 'jwks'>;
+  readonly assertions: { readonly published: () => Promise<JSONWebKeySet> };
+  /** All scopes that can be granted. */
+  readonly catalogue: ReadonlySet<string>;
+  readonly holdings: Holdings;
+  /** The refresh cookie. */
+  readonly cookie: CookieAttributes;
+  readonly cookies: RefreshCookies;
+  /** Headers by which a browser forgets its session, names and values in turn. */
+  readonly forgetting: readonly string[];
+  readonly cursors: Cursors;
+  readonly passwords: PasswordHasher;
+  readonly minPasswordLength: number;
+  readonly login: PasswordSignIn;
+  readonly signIn: SignIn;
+  readonly endSession: EndSession;
+  readonly throttle: LoginThrottle;
+  /** The throttles of tokens that stand in place of a credential. */
+  readonly tokenThrottles: { readonly bootstrap: AddressThrottle; readonly invitation: AddressThrottle };
+  /** The token of the first administrator, unless a reset created another; null: none is configured. */
+  readonly bootstrapToken: string | null;
+  /** The prefix of API keys. */
+  readonly prefix: string;
+  /** The longest life of an API key, milliseconds; null: no bound. */
+  readonly maxLifetimeMs: number | null;
+  /** The issuer of each configured identity provider, by name. */
+  readonly issuers: ReadonlyMap<string, string>;
+  /** The name of the provider with that issuer; null: none is configured. */
+  readonly providerOf: (issuer: string) => string | null;
+  readonly isKnownOrigin: IsKnownOrigin;
+  readonly audit: Audit;
+  /** Incremented for every refresh cookie that is judged, and every refresh without one. */
+  readonly refreshes: Record<RefreshOutcome, number>;
+  readonly random: (byteCount: number) => Uint8Array;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+  /** Ends everything that a session or key has in flight. */
+  readonly onCredentialEnded: (credentialId: string) => void;
+}
