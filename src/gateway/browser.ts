@@ -9,13 +9,13 @@ import type { RecentUse } from '../credentials/recent-use.ts';
 import { isProviderPath } from '../endpoints/provider-paths.ts';
 import { setCookie } from '../http/cookies.ts';
 import type { Cors } from '../http/cors.ts';
+import type { Exchange } from '../http/exchange.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { InsteadOf } from '../http/reply.ts';
 import type { EchoPage } from '../proxy/echo.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import type { Stores } from '../runtime/stores.ts';
 import type { WebArea } from '../web/area.ts';
-import type { JudgedRequest } from './judge.ts';
 
 /** What the request path does for browsers. */
 export interface BrowserParts {
@@ -26,7 +26,7 @@ export interface BrowserParts {
     readonly echoPage: EchoPage;
   } | null;
   readonly authenticateBrowser: AuthenticateBrowser;
-  readonly assertNoServiceWorker: ((request: JudgedRequest) => void) | null;
+  readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
   /** Further headers of Postern's own responses on a path. */
   readonly fieldsOn: (path: string) => readonly string[];
   readonly insteadOf: InsteadOf;

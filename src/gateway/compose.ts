@@ -42,7 +42,6 @@ import { createIsForBrowsers } from './browser-routes.ts';
 import { composeDecisions } from './decisions.ts';
 import { composeEndpoints } from './endpoints.ts';
 import { Gateway } from './gateway.ts';
-import { createJudge } from './judge.ts';
 import { consoleHostOf, hostGuardOf, ownOrigins } from './own-origins.ts';
 import { composeRoutes } from './routes.ts';
 import { sessionTimesOf } from './session-times.ts';
@@ -143,14 +142,14 @@ export async function composeGateway(
     body: { maxBytes: config.limits.own_body, timeoutMs: ownBodyTimeoutMs },
   });
   return new Gateway({
-    judge: createJudge({
+    judging: {
       targetRules: targetRules(config),
       cors,
       own: own.routes,
       isConsoleHost,
       routes: routes.table,
       assertNoServiceWorker: browser.assertNoServiceWorker,
-    }),
+    },
     cors,
     own,
     serveEndpoint,

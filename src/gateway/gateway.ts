@@ -11,7 +11,6 @@ import type { Exchange } from '../http/exchange.ts';
 import type { RefusedRequest } from '../http/refused-request.ts';
 import type { Replies } from '../http/reply.ts';
 import { assertDeclaredSize } from '../http/request-body.ts';
-import { assertNoLoop } from '../http/request-head.ts';
 import type { Log } from '../log/log.ts';
 import type { Forward } from '../proxy/forward-options.ts';
 import { isForwarding } from '../proxy/route-table.ts';
@@ -19,12 +18,12 @@ import type { BackgroundSettings } from '../runtime/background-work.ts';
 import type { WatchedGateway } from '../runtime/metrics.ts';
 import type { SessionTimes } from '../stores/sessions.ts';
 import type { OwnEndpoints } from './endpoints.ts';
-import type { Judge, Listener } from './judge.ts';
+import { createJudge, type Judge, type JudgeParts, type ListenerRules, type Verdict } from './judge.ts';
 import type { ComposedRoutes } from './routes.ts';
 
 /** The parts of the request path, built from one configuration. */
 export interface GatewayParts {
-  readonly judge: Judge;
+  readonly judging: JudgeParts;
   readonly cors: Cors;
   readonly own: OwnEndpoints;
   readonly serveEndpoint: ServeEndpoint;
@@ -48,8 +47,8 @@ export interface GatewayParts {
   readonly sessionTimes: SessionTimes;
   /** The name of this gateway in `Postern-Via`. */
   readonly via: string;
-  /** As in {@link Listener}, for the public listener. */
-  readonly assertHost: Listener<Exchange>['assertHost'];
+  /** As in {@link ListenerRules}, for the public listener. */
+  readonly assertHost: ListenerRules['assertHost'];
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -62,16 +61,19 @@ export class Gateway implements WatchedGateway {
   readonly settings: BackgroundSettings;
   readonly sessionTimes: SessionTimes;
   readonly #parts: GatewayParts;
-  readonly #forwarding: Listener<Exchange>;
-  readonly #deciding: readonly Listener<Exchange>[];
+  readonly #judge: Judge;
+  /** In the order of `forward_auth`. */
+  readonly #decisionJudges: readonly Judge[];
   /** Exchanges that are not over yet. */
   #open = 0;
   #isRetired = false;
 
   constructor(parts: GatewayParts) {
     this.#parts = parts;
-    this.#forwarding = forwarding(parts);
-    this.#deciding = parts.decisions.map((decision) => deciding(decision, parts));
+    this.#judge = createJudge(parts.judging, publicRules(parts));
+    this.#decisionJudges = parts.decisions.map((decision) =>
+      createJudge(parts.judging, decisionRules(decision, parts)),
+    );
     this.upstreams = parts.routes.upstreams;
     this.heldNow = parts.heldNow;
     this.activeSessions = parts.activeSessions;
@@ -90,7 +92,34 @@ export class Gateway implements WatchedGateway {
    */
   handle(exchange: Exchange): void {
     this.#begin(exchange);
-    this.#parts.judge(exchange, this.#forwarding);
+    try {
+      const verdict = this.#judge(exchange);
+      if (verdict instanceof Promise)
+        verdict
+          .then((found) => this.#serve(exchange, found))
+          .catch((error) => this.#refuseRequest(exchange, error));
+      else this.#serve(exchange, verdict);
+    } catch (error) {
+      this.#refuseRequest(exchange, error);
+    }
+  }
+
+  #serve(exchange: Exchange, verdict: Verdict): void {
+    const { serveEndpoint, replies, cors, forward } = this.#parts;
+    switch (verdict.kind) {
+      case 'own':
+        void serveEndpoint(exchange, verdict.match);
+        return;
+      case 'preflight':
+        replies.send(exchange, { status: 204, headers: cors.preflightHeaders(exchange.head) });
+        return;
+      case 'pass': {
+        const { route, principal, asPreflight } = verdict;
+        if (!isForwarding(route)) throw new TypeError('no request passes to a route without an upstream');
+        if (!asPreflight) assertDeclaredSize(exchange, route.maxBodyBytes);
+        forward(exchange, route, principal, asPreflight);
+      }
+    }
   }
 
   /** As {@link handle}, but answers what a proxy asked, on that listener of `forward_auth`, in place of forwarding. */
@@ -99,17 +128,28 @@ export class Gateway implements WatchedGateway {
     const decision = this.#parts.decisions[listener]!;
     try {
       decision.assertPassable(exchange);
+      const verdict = this.#decisionJudges[listener]!(exchange);
+      if (verdict instanceof Promise)
+        verdict
+          .then((found) => answer(exchange, found, decision))
+          .catch((error) => decision.refuse(exchange, error));
+      else answer(exchange, verdict, decision);
     } catch (error) {
       decision.refuse(exchange, error);
-      return;
     }
-    this.#parts.judge(exchange, this.#deciding[listener]!);
   }
 
   /** Refuses what the listener has judged before anything else sees it; `decision` as for {@link decide}. */
   refuse(exchange: Exchange, error: unknown, decision?: number): void {
-    if (decision === undefined) this.#forwarding.refuse(exchange, error);
+    if (decision === undefined) this.#refuseRequest(exchange, error);
     else this.#parts.decisions[decision]!.refuse(exchange, error);
+  }
+
+  #refuseRequest(exchange: Exchange, error: unknown): void {
+    const { isForBrowsers, replies } = this.#parts;
+    // The request was refused before it had a route.
+    if (exchange.route === '') exchange.isOnBrowserRoute = isForBrowsers(exchange);
+    replies.refuse(exchange, error);
   }
 
   /** The response, as latin1 text, to bytes that begin like a request but aren't one. */
@@ -148,52 +188,33 @@ export class Gateway implements WatchedGateway {
   }
 }
 
-/** What becomes of requests on the public listener. */
-function forwarding(parts: GatewayParts): Listener<Exchange> {
-  const { cors, serveEndpoint, authenticate, authenticateBrowser, forward, replies, isForBrowsers, via } =
-    parts;
+function publicRules({ assertHost, via, authenticate, authenticateBrowser }: GatewayParts): ListenerRules {
   return {
-    assertHost: parts.assertHost,
-    own: (exchange, match) => void serveEndpoint(exchange, match),
-    preflight: (exchange) =>
-      replies.send(exchange, { status: 204, headers: cors.preflightHeaders(exchange.head) }),
-    routed(exchange, route) {
-      if (!isForwarding(route)) throw new Refusal('not_found', { reason: 'no route' });
-      exchange.isOnBrowserRoute = route.isForBrowsers;
-      assertNoLoop(exchange.head, via);
-    },
+    assertHost,
+    answersPreflights: true,
+    via,
     authenticate: (exchange, route) =>
       route.isForBrowsers
         ? authenticateBrowser(exchange, route.isPublic)
         : authenticate(exchange.head, route.isPublic),
-    admit(exchange, route, principal, asPreflight) {
-      if (!isForwarding(route)) throw new TypeError('no request is admitted to a route without an upstream');
-      if (!asPreflight) assertDeclaredSize(exchange, route.maxBodyBytes);
-      forward(exchange, route, principal, asPreflight);
-    },
-    refuse(exchange, error) {
-      // The request was refused before it had a route.
-      if (exchange.route === '') exchange.isOnBrowserRoute = isForBrowsers(exchange);
-      replies.refuse(exchange, error);
-    },
   };
 }
 
-/** What becomes of requests that another proxy asks about. The web cookie doesn't count: nothing could clear it here. */
-function deciding(decision: Decision, { authenticate }: GatewayParts): Listener<Exchange> {
+/** The web cookie doesn't count on a listener for decisions: nothing could clear it there. */
+function decisionRules(decision: Decision, { authenticate }: GatewayParts): ListenerRules {
   return {
     assertHost: null,
-    own() {
-      throw new Refusal('not_found');
-    },
-    preflight: null,
-    routed() {},
+    answersPreflights: false,
+    via: null,
     authenticate({ head }, route) {
       decision.assertOneCredential(head);
       return authenticate(head, route.isPublic);
     },
-    admit: (exchange, route, principal, asPreflight) =>
-      decision.allow(exchange, route, principal, asPreflight),
-    refuse: (exchange, error) => decision.refuse(exchange, error),
   };
+}
+
+/** Answers the proxy that asked; no proxy passes requests on to Postern's own paths. */
+function answer(exchange: Exchange, verdict: Verdict, decision: Decision): void {
+  if (verdict.kind !== 'pass') throw new Refusal('not_found');
+  decision.allow(exchange, verdict.route, verdict.principal, verdict.asPreflight);
 }

@@ -6,38 +6,34 @@ import type { Exchange } from '../http/exchange.ts';
 import {
   assertKnownExpectation,
   assertMethodIsServed,
+  assertNoLoop,
   assertUnambiguousHead,
   type RequestHead,
 } from '../http/request-head.ts';
 import { assertUnambiguousTarget, type TargetRules } from '../http/request-target.ts';
 import { authorise } from '../proxy/authorise.ts';
-import type { Route, RouteTable } from '../proxy/route-table.ts';
+import { isForwarding, type Route, type RouteTable } from '../proxy/route-table.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 
-/** A request as far as it is judged, and what the log says of it. */
-export type JudgedRequest = Pick<
-  Exchange,
-  'head' | 'minor' | 'method' | 'target' | 'pathEnd' | 'path' | 'targetIsGood' | 'route' | 'caller'
->;
-
-/** What one kind of listener does with the requests that are judged for it. Whatever these throw refuses the request. */
-export interface Listener<Request extends JudgedRequest> {
-  /** Refuses a `Host` that isn't this listener's; null: any host is accepted. */
-  readonly assertHost: ((head: RequestHead) => void) | null;
-  /** It has a route, which is about to be judged. Throws `not_found` where the route is not for this listener. */
-  routed(request: Request, route: Route): void;
-  /** Who is calling, as `Authenticate` says. */
-  authenticate(request: Request, route: Route): Awaitable<Principal | null>;
-  /** The path is Postern's own. */
-  own(request: Request, match: OwnMatch): void;
-  /** A preflight that Postern itself responds to; null: here none is. */
-  readonly preflight: ((request: Request) => void) | null;
-  /** It may pass. `asPreflight`: unauthenticated, for the upstream to respond to. */
-  admit(request: Request, route: Route, principal: Principal | null, asPreflight: boolean): void;
-  refuse(request: Request, error: unknown): void;
+/** The request may pass to its route; `asPreflight`: unauthenticated, for the upstream to respond to. */
+export interface Pass {
+  readonly kind: 'pass';
+  readonly route: Route;
+  /** Null without a credential. */
+  readonly principal: Principal | null;
+  readonly asPreflight: boolean;
 }
 
-/** What requests are judged by. */
+/**
+ * Judgement of a request that isn't refused: its path is Postern's `own`, it is a CORS `preflight` that Postern responds to,
+ * or it may `pass`.
+ */
+export type Verdict =
+  | { readonly kind: 'own'; readonly match: OwnMatch }
+  | { readonly kind: 'preflight' }
+  | Pass;
+
+/** Rules of one configuration, for every listener. */
 export interface JudgeParts {
   readonly targetRules: TargetRules;
   readonly cors: Pick<Cors, 'enabled'>;
@@ -46,68 +42,69 @@ export interface JudgeParts {
   readonly isConsoleHost: ((host: string) => boolean) | null;
   readonly routes: RouteTable;
   /** Refuses a service worker that could read what is typed on Postern's own pages; null: there are none. */
-  readonly assertNoServiceWorker: ((request: JudgedRequest) => void) | null;
+  readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
+}
+
+/** Rules of one kind of listener. */
+export interface ListenerRules {
+  /** Refuses a `Host` that isn't this listener's; null: any host is accepted. */
+  readonly assertHost: ((head: RequestHead) => void) | null;
+  /** True if Postern itself responds to preflights. */
+  readonly answersPreflights: boolean;
+  /** The name of this gateway in `Postern-Via`, where requests are forwarded; null where another proxy forwards them. */
+  readonly via: string | null;
+  /** Identifies the caller, as `Authenticate` does. */
+  readonly authenticate: (exchange: Exchange, route: Route) => Awaitable<Principal | null>;
 }
 
 /**
- * Decides about a request: refuse what is ambiguous; own path? else route, authenticate, authorise. Tells the listener,
- * exactly once; never throws.
+ * Judges a request: refuse what is ambiguous; own path? else route, authenticate, authorise. Synchronous unless a store has to
+ * be waited for. Throws or rejects with the refusal.
  */
-export type Judge = <Request extends JudgedRequest>(request: Request, listener: Listener<Request>) => void;
+export type Judge = (exchange: Exchange) => Awaitable<Verdict>;
 
-/** Creates the only reader of the rules about requests, on whichever listener they arrive. */
-export function createJudge(parts: JudgeParts): Judge {
+const preflightVerdict: Verdict = { kind: 'preflight' };
+
+/** Creates the only reader of the rules about requests. */
+export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
   const { targetRules, cors, own, isConsoleHost, routes, assertNoServiceWorker } = parts;
+  const { assertHost, answersPreflights, via, authenticate } = rules;
 
-  function pass<Request extends JudgedRequest>(
-    request: Request,
-    preflight: boolean,
-    listener: Listener<Request>,
-  ): void {
-    const route = routes.find(request.path);
-    request.route = route.label;
-    listener.routed(request, route);
-    assertNoServiceWorker?.(request);
-    if (preflight && route.passesPreflights) {
-      listener.admit(request, route, null, true);
-      return;
+  function judgeRoute(exchange: Exchange, preflight: boolean): Awaitable<Verdict> {
+    const route = routes.find(exchange.path);
+    exchange.route = route.label;
+    if (via !== null) {
+      if (!isForwarding(route)) throw new Refusal('not_found', { reason: 'no route' });
+      exchange.isOnBrowserRoute = route.isForBrowsers;
+      assertNoLoop(exchange.head, via);
     }
-    const principal = listener.authenticate(request, route);
-    if (principal instanceof Promise)
-      principal
-        .then((found) => admit(request, route, found, listener))
-        .catch((error) => listener.refuse(request, error));
-    else admit(request, route, principal, listener);
+    assertNoServiceWorker?.(exchange);
+    if (preflight && route.passesPreflights)
+      return { kind: 'pass', route, principal: null, asPreflight: true };
+    const principal = authenticate(exchange, route);
+    return principal instanceof Promise
+      ? principal.then((found) => admit(exchange, route, found))
+      : admit(exchange, route, principal);
   }
 
-  function admit<Request extends JudgedRequest>(
-    request: Request,
-    route: Route,
-    principal: Principal | null,
-    listener: Listener<Request>,
-  ): void {
-    request.caller = principal;
-    authorise(route, request.method, principal);
-    listener.admit(request, route, principal, false);
+  function admit(exchange: Exchange, route: Route, principal: Principal | null): Verdict {
+    exchange.caller = principal;
+    authorise(route, exchange.method, principal);
+    return { kind: 'pass', route, principal, asPreflight: false };
   }
 
-  return (request, listener) => {
-    try {
-      assertUnambiguousHead(request.head, request.minor);
-      listener.assertHost?.(request.head);
-      assertMethodIsServed(request.method);
-      assertKnownExpectation(request.head, request.minor);
-      assertUnambiguousTarget(request.target, request.pathEnd, targetRules);
-      request.targetIsGood = true;
-      const preflight = isPreflight(request.method, request.head);
-      const match = own.find(request.path);
-      if (match === undefined && isConsoleHost?.(request.head.host)) throw new Refusal('not_found');
-      if (preflight && listener.preflight !== null && (cors.enabled || match !== undefined))
-        listener.preflight(request);
-      else if (match !== undefined) listener.own(request, match);
-      else pass(request, preflight, listener);
-    } catch (error) {
-      listener.refuse(request, error);
-    }
+  return (exchange) => {
+    const { head, minor, method, target, pathEnd, path } = exchange;
+    assertUnambiguousHead(head, minor);
+    assertHost?.(head);
+    assertMethodIsServed(method);
+    assertKnownExpectation(head, minor);
+    assertUnambiguousTarget(target, pathEnd, targetRules);
+    exchange.targetIsGood = true;
+    const preflight = isPreflight(method, head);
+    const match = own.find(path);
+    if (match === undefined && isConsoleHost?.(head.host)) throw new Refusal('not_found');
+    if (preflight && answersPreflights && (cors.enabled || match !== undefined)) return preflightVerdict;
+    return match === undefined ? judgeRoute(exchange, preflight) : { kind: 'own', match };
   };
 }
