@@ -68,7 +68,7 @@ const ours: readonly (readonly [Part, RegExp])[] = [
     'parse the request',
     /^src\/http1\/(server\/(request-|incoming-body)|message\/(request-|message-head|head-text|name-cache|chunk|copied-text|growing-bytes))/,
   ],
-  ['read the request', /^src\/(http1\/|http\/(public-server|exchange))/],
+  ['read the request', /^src\/(http1\/|http\/exchange|listeners\/http-listener)/],
 ];
 
 /** What Node and the kernel do to write to a socket, and to close it. */

@@ -85,6 +85,9 @@ export class CheckServer {
     this.#tls = tls;
   }
 
+  /** Does nothing, as HTTP/2 has no `Connection: close`: connections are told at the drain. */
+  announceClose(): void {}
+
   /** Accepts no more connections, and tells the others to open none; what is left after `timeoutMs` is reset. */
   drain(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {

@@ -1,8 +1,7 @@
 import type { Config, DecisionListenerConfig } from '../config/sections/schema.ts';
 import { Refusal } from '../errors.ts';
 import { createTrustedProxies, describedAddress, type TrustedProxies } from '../http/client-address.ts';
-import { Exchange } from '../http/exchange.ts';
-import type { CreateExchange } from '../http/public-server.ts';
+import { type CreateExchange, Exchange } from '../http/exchange.ts';
 import { readDescribed } from './described-request.ts';
 import type { Mode } from './modes.ts';
 

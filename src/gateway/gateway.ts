@@ -88,19 +88,18 @@ export class Gateway implements WatchedGateway {
 
   /**
    * Own path? Guard, then respond. Otherwise: refuse what is ambiguous, route, authenticate, authorise, forward. Never
-   * throws.
+   * throws. `unfit`: the refusal of a request that the listener has judged already.
    */
-  handle(exchange: Exchange): void {
+  handle(exchange: Exchange, unfit: Refusal | null): void {
     this.#begin(exchange);
     try {
+      if (unfit !== null) throw unfit;
       const verdict = this.#judge(exchange);
       if (verdict instanceof Promise)
-        verdict
-          .then((found) => this.#serve(exchange, found))
-          .catch((error) => this.#refuseRequest(exchange, error));
+        verdict.then((found) => this.#serve(exchange, found)).catch((error) => this.#refuse(exchange, error));
       else this.#serve(exchange, verdict);
     } catch (error) {
-      this.#refuseRequest(exchange, error);
+      this.#refuse(exchange, error);
     }
   }
 
@@ -123,10 +122,11 @@ export class Gateway implements WatchedGateway {
   }
 
   /** As {@link handle}, but answers what a proxy asked, on that listener of `forward_auth`, in place of forwarding. */
-  decide(exchange: Exchange, listener: number): void {
+  decide(exchange: Exchange, listener: number, unfit: Refusal | null): void {
     this.#begin(exchange);
     const decision = this.#parts.decisions[listener]!;
     try {
+      if (unfit !== null) throw unfit;
       decision.assertPassable(exchange);
       const verdict = this.#decisionJudges[listener]!(exchange);
       if (verdict instanceof Promise)
@@ -139,13 +139,7 @@ export class Gateway implements WatchedGateway {
     }
   }
 
-  /** Refuses what the listener has judged before anything else sees it; `decision` as for {@link decide}. */
-  refuse(exchange: Exchange, error: unknown, decision?: number): void {
-    if (decision === undefined) this.#refuseRequest(exchange, error);
-    else this.#parts.decisions[decision]!.refuse(exchange, error);
-  }
-
-  #refuseRequest(exchange: Exchange, error: unknown): void {
+  #refuse(exchange: Exchange, error: unknown): void {
     const { isForBrowsers, replies } = this.#parts;
     // The request was refused before it had a route.
     if (exchange.route === '') exchange.isOnBrowserRoute = isForBrowsers(exchange);

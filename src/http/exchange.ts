@@ -9,6 +9,14 @@ import type { RequestTrace } from '../tracing/request-trace.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';
 import { queryStart } from './request-target.ts';
 
+/** Creates the exchange of a request whose head has been read. */
+export type CreateExchange = (
+  channel: RequestChannel,
+  response: ResponseWriter,
+  head: RequestHead,
+  text: RequestHeadText,
+) => Exchange;
+
 /** What the access line and the open-stream registry need to know of the caller. */
 export interface Caller {
   readonly kind: 'session' | 'api_key';

@@ -1,18 +1,20 @@
 import type { DecisionMode } from '../config/sections/forward-auth.ts';
+import type { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { unreadableReason } from '../http/refusal-reason.ts';
 import type { Log } from '../log/log.ts';
 import type { DecisionCounts } from '../metrics/decisions.ts';
 import type { RequestCounts } from '../metrics/requests.ts';
 import type { CountedRefusals } from '../runtime/counted-refusals.ts';
 import { endTrace } from './request-spans.ts';
 
-/** Where an exchange that is over is recorded. */
+/** Destinations of the records of what is over. */
 export interface FinishedParts {
-  readonly log: Pick<Log, 'access'>;
+  readonly log: Pick<Log, 'access' | 'info'>;
   readonly refusals: Pick<CountedRefusals, 'count'>;
   readonly metrics: {
-    readonly requests: Pick<RequestCounts, 'done'>;
-    readonly decisions: Pick<DecisionCounts, 'done'>;
+    readonly requests: Pick<RequestCounts, 'done' | 'unreadable'>;
+    readonly decisions: Pick<DecisionCounts, 'done' | 'unreadable'>;
   };
 }
 
@@ -33,6 +35,27 @@ export function recordDecided(exchange: Exchange, mode: DecisionMode, parts: Fin
   const durationMs = performance.now() - startedMs;
   parts.metrics.decisions.done(mode, route, outcome, durationMs);
   record(exchange, durationMs, mode, parts);
+}
+
+/** Records bytes that were refused and never became an exchange; `decidedFor` is empty for the public listener. */
+export function recordUnreadable(
+  refusal: Refusal,
+  address: string,
+  requestId: string,
+  decidedFor: DecisionMode | '',
+  { log, metrics }: Pick<FinishedParts, 'log' | 'metrics'>,
+): void {
+  const { status, code } = refusal;
+  if (decidedFor === '') metrics.requests.unreadable(status, code);
+  else metrics.decisions.unreadable(decidedFor, code);
+  log.info('request could not be read', {
+    outcome: code,
+    reason: unreadableReason(refusal),
+    status,
+    ...(decidedFor !== '' && { forward_auth: decidedFor }),
+    address,
+    request_id: requestId,
+  });
 }
 
 function record(

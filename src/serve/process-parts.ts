@@ -5,7 +5,7 @@ import type { Log } from '../log/log.ts';
 import type { Resolve } from '../names/system-resolver.ts';
 import { createOpenStreams, type OpenStreams } from '../proxy/open-streams.ts';
 import { Descriptors } from '../runtime/descriptors.ts';
-import { createGatewayMetrics, type GatewayMetrics } from '../runtime/metrics.ts';
+import { createGatewayMetrics, type GatewayMetrics, noGateway } from '../runtime/metrics.ts';
 import { createGatewayNames, type GatewayNames } from '../runtime/names.ts';
 import { RefusedConnections } from '../runtime/refused-connections.ts';
 import { StoreHealth } from '../runtime/store-health.ts';
@@ -49,8 +49,11 @@ export async function createProcessParts(
   { now, resolve, via = newVia() }: ProcessOptions,
 ): Promise<ProcessParts> {
   const current = new CurrentGateway(config);
-  const streams = createOpenStreams(current.heldNow);
-  const metrics = createGatewayMetrics({ openStreams: () => streams.size, gateway: () => current.watched() });
+  const streams = createOpenStreams((principal) => current.gateway.heldNow(principal));
+  const metrics = createGatewayMetrics({
+    openStreams: () => streams.size,
+    gateway: () => current.serving ?? noGateway,
+  });
   const tracing = await startTracing(config, log);
   const health = new StoreHealth(log);
   addStoreHealth(metrics.registry, health);
@@ -62,7 +65,7 @@ export async function createProcessParts(
     tracing,
     health,
     readiness: createReadiness(
-      health.dependencies(() => current.staleIfErrorMs()),
+      health.dependencies(() => current.settings.sessions.stale_if_error),
       () => isDraining,
     ),
     startDraining() {

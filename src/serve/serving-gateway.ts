@@ -6,8 +6,9 @@ import { composeGateway, type LastingParts } from '../gateway/compose.ts';
 import type { CurrentGateway } from '../gateway/current-gateway.ts';
 import { routesOnlyIn } from '../gateway/routes-only-in.ts';
 import type { DecisionListeners } from '../listeners/decision-listeners.ts';
+import type { FailedHandshakes } from '../listeners/failed-handshakes.ts';
+import type { HttpListener } from '../listeners/http-listener.ts';
 import type { ListenersTls } from '../listeners/listener-certificates.ts';
-import type { PublicListener } from '../listeners/public-listener.ts';
 import type { BackgroundWork } from '../runtime/background-work.ts';
 import { applyManaged } from '../runtime/managed-configuration.ts';
 import type {
@@ -33,7 +34,8 @@ export interface ServingParts {
   readonly lasting: LastingParts;
   readonly current: CurrentGateway;
   readonly startDraining: () => void;
-  readonly listener: PublicListener;
+  readonly listener: HttpListener;
+  readonly handshakes: FailedHandshakes;
   readonly address: AddressInfo;
   readonly decisions: DecisionListeners;
   /** In the order of `forward_auth`. */
@@ -85,7 +87,7 @@ export class ServingGateway {
         this.#config = next;
         listener.apply(next, tls.listen);
         decisions.apply(next, tls);
-        lasting.descriptors.applyTo(listener, next, lasting.log);
+        lasting.descriptors.applyTo(listener.server, next, lasting.log);
         lasting.log.configure(next.log);
       },
       discard: () => gateway.close(),
@@ -99,7 +101,7 @@ export class ServingGateway {
 
   /** Uses these certificates for new connections. */
   renewTls(tls: ListenersTls): void {
-    if (tls.listen !== null) this.#parts.listener.renewTls(tls.listen);
+    if (tls.listen !== null) this.#parts.listener.server.renewTls(tls.listen);
     this.#parts.decisions.renewTls(tls);
   }
 
@@ -108,17 +110,17 @@ export class ServingGateway {
    * `delayMs`: how long connections are still accepted.
    */
   async stop(delayMs = this.#config.shutdown.delay): Promise<void> {
-    const { startDraining, listener, decisions, background, lasting, current } = this.#parts;
+    const { startDraining, listener, handshakes, decisions, background, lasting, current } = this.#parts;
     startDraining();
-    listener.announceClose();
+    listener.server.announceClose();
     decisions.announceClose();
     await sleep(delayMs);
     const { timeout } = this.#config.shutdown;
-    await Promise.all([listener.drain(timeout), decisions.drain(timeout)]);
+    await Promise.all([listener.server.drain(timeout), decisions.drain(timeout)]);
     background.stop();
     lasting.streams.close();
-    listener.close();
-    await current.close();
+    handshakes.close();
+    await current.serving?.close();
     await background.flush();
     await lasting.auditTrail.close(maxAuditFlushMs);
     await lasting.stores.close();

@@ -5,9 +5,11 @@ import { KnownKeys } from '../credentials/known-keys.ts';
 import { createRecentUse } from '../credentials/recent-use.ts';
 import { Strangers } from '../forward-auth/admission.ts';
 import { composeGateway, type LastingParts } from '../gateway/compose.ts';
-import type { ConnectionRefusal } from '../http/public-server.ts';
+import type { HandshakeFailure } from '../http1/server/handshake-failure.ts';
 import { createDecisionListeners, type DecisionListeners } from '../listeners/decision-listeners.ts';
-import { PublicListener } from '../listeners/public-listener.ts';
+import { FailedHandshakes } from '../listeners/failed-handshakes.ts';
+import type { ConnectionRefusal, HttpListener } from '../listeners/http-listener.ts';
+import { createPublicListener } from '../listeners/public-listener.ts';
 import { addAuditCounts, countAudited } from '../runtime/audit-counts.ts';
 import { startAuditTrail } from '../runtime/audit-trail.ts';
 import { startBackgroundWork } from '../runtime/background-work.ts';
@@ -40,7 +42,7 @@ export interface ServingOptions {
   /** Whether users and scope sets of the configuration are applied; false if another process of the gateway has. */
   readonly appliesManaged: boolean;
   /** Starts to accept connections. */
-  readonly listen: (listener: Pick<PublicListener, 'listen'>) => Promise<AddressInfo>;
+  readonly listen: (server: Pick<HttpListener['server'], 'listen'>) => Promise<AddressInfo>;
   /** The same of the proxies that ask for decisions. */
   readonly listenForDecisions: (listeners: Pick<DecisionListeners, 'listen'>) => Promise<AddressInfo[]>;
 }
@@ -58,7 +60,7 @@ export async function startServing(
     events: health.events,
     recordsTimeoutMs,
     creates,
-    staleIfErrorMs: () => current.staleIfErrorMs(),
+    staleIfErrorMs: () => current.settings.sessions.stale_if_error,
     readFile: readStoreFile,
     lookup: names.lookupWithin(storeLookupMs),
   });
@@ -84,7 +86,7 @@ export async function startServing(
     registry: metrics.registry,
     clocks: opened.clocks,
     keys: lasting.keys,
-    settings: () => current.settings(),
+    settings: () => current.settings,
     refused,
     now,
   });
@@ -130,7 +132,7 @@ async function startLasting(
     recentUse: createRecentUse({
       records: stores.records,
       sessions: stores.sessions,
-      times: () => current.sessionTimes(),
+      times: () => current.gateway.sessionTimes,
     }),
     cookieNames: new Set(),
     startCookiePrefixes: new Set(),
@@ -141,13 +143,13 @@ async function startLasting(
 
 type AcceptingParts = Pick<
   ServingParts,
-  'listener' | 'address' | 'decisions' | 'decisionAddresses' | 'bootstrapToken'
+  'listener' | 'handshakes' | 'address' | 'decisions' | 'decisionAddresses' | 'bootstrapToken'
 >;
 
 /** Opens the listeners for requests and decisions, and the bootstrap while there is no administrator. */
 async function startAccepting(
   config: Config,
-  { engine, log, auditTrail, metrics, tracing, stores, descriptors, now }: LastingParts,
+  { engine, log, auditTrail, metrics, tracing, stores, descriptors }: LastingParts,
   { current, refused }: ProcessParts,
   {
     content: { tls },
@@ -156,6 +158,7 @@ async function startAccepting(
     runStep,
   }: Pick<ServingOptions, 'content' | 'listen' | 'listenForDecisions'> & { readonly runStep: RunStep },
 ): Promise<AcceptingParts> {
+  const handshakes = new FailedHandshakes(log, metrics.registry);
   const parts = {
     engine,
     current,
@@ -163,21 +166,20 @@ async function startAccepting(
     refusals: auditTrail.refusals,
     metrics,
     tracing,
-    now,
+    onHandshakeFailed: (failure: HandshakeFailure) => handshakes.count(failure),
     onConnectionRefused: (why: ConnectionRefusal) =>
       refused.count(why === 'limit' && descriptors.isShort ? 'descriptors' : why),
   };
-  const listener = new PublicListener(config, tls.listen, parts);
+  const listener = createPublicListener(config, tls.listen, parts);
   const decisions: DecisionListeners = await createDecisionListeners(config, tls, {
     ...parts,
-    onHandshakeFailed: (failure) => listener.countFailedHandshake(failure),
     hasRoom: () => decisions.sockets < descriptors.share,
     strangers: new Strangers(descriptors.strangers),
   });
-  metrics.watchConnections(listener, descriptors);
-  descriptors.applyTo(listener, config, log);
+  metrics.watchConnections(listener.server, descriptors);
+  descriptors.applyTo(listener.server, config, log);
   const bootstrapToken = await runStep(() => openBootstrap(stores.records, config));
-  const address = await listen(listener);
+  const address = await listen(listener.server);
   const decisionAddresses = await listenForDecisions(decisions);
-  return { listener, address, decisions, decisionAddresses, bootstrapToken };
+  return { listener, handshakes, address, decisions, decisionAddresses, bootstrapToken };
 }

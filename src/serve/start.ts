@@ -80,7 +80,7 @@ function createManagement({ metrics, readiness, current }: ProcessParts): Manage
   return new ManagementServer({
     metrics: metrics.registry,
     readiness,
-    assertionKeys: () => current.assertionKeys(),
+    assertionKeys: async () => current.serving?.assertionKeys() ?? null,
     maxConnections: managementConnections(),
   });
 }

@@ -114,8 +114,8 @@ class Worker implements WorkerFunctions {
     return this.#requireParts().metrics.registry.snapshot();
   }
 
-  assertionKeys() {
-    return this.#requireParts().current.assertionKeys();
+  async assertionKeys() {
+    return this.#requireParts().current.serving?.assertionKeys() ?? null;
   }
 
   stop(): void {

@@ -1,19 +1,15 @@
 import type { AddressInfo } from 'node:net';
-import { createTrustedProxies } from '../../../src/http/client-address.ts';
-import type { Exchange } from '../../../src/http/exchange.ts';
-import {
-  PublicServer,
-  type PublicServerOptions,
-  type ServerLimits,
-} from '../../../src/http/public-server.ts';
+import type { Config } from '../../../src/config/sections/schema.ts';
+import { Exchange } from '../../../src/http/exchange.ts';
+import { asItIs } from '../../../src/http/reply.ts';
+import { HttpListener, type ListenerSettings } from '../../../src/listeners/http-listener.ts';
 import type { TestScope } from './gateway.ts';
 
 const hour = 3_600_000;
 
 /** Limits that a test reaches only if it sets them. */
-const limits: ServerLimits = {
+const limits: ListenerSettings['limits'] = {
   connections: 10,
-  connectionsPerAddress: 0,
   targetBytes: 8_192,
   headerBytes: 16_384,
   headerCount: 100,
@@ -27,7 +23,7 @@ const limits: ServerLimits = {
 
 /** A public listener on loopback, without the rest of a gateway. */
 export interface PublicListener {
-  readonly server: PublicServer;
+  readonly server: HttpListener['server'];
   readonly port: number;
 }
 
@@ -35,20 +31,38 @@ export interface PublicListener {
 export async function startPublicListener(
   t: TestScope,
   onExchange: (exchange: Exchange) => void,
-  more: { readonly limits?: Partial<ServerLimits>; readonly onClosed?: PublicServerOptions['onClosed'] } = {},
+  more: {
+    readonly limits?: Partial<ListenerSettings['limits']>;
+    readonly onClosed?: (exchange: Exchange) => void;
+  } = {},
 ): Promise<PublicListener> {
-  const server = new PublicServer({
-    limits: { ...limits, ...more.limits },
-    proxies: createTrustedProxies([]),
-    realm: 'acme',
-    tls: null,
-    onExchange,
-    onRefused: () => {},
-    onClosed: more.onClosed ?? (() => {}),
-    onConnectionRefused: () => {},
-    onUnreadable: () => {},
-    onHandshakeFailed: () => {},
-  });
+  const { server } = new HttpListener(
+    { tenant: 'acme' } as Config,
+    null,
+    {
+      adopt: () => ({
+        limits: { ...limits, ...more.limits },
+        longTargets: { maxBytes: 0, has: () => false },
+        unreadableFields: [],
+      }),
+      admits: () => true,
+      createExchange: (channel, response, head, text) =>
+        new Exchange(channel, response, head, text, channel.peer, false),
+      refusalShape: asItIs,
+      respond(exchange, refusal) {
+        if (refusal === null) onExchange(exchange);
+      },
+      record: more.onClosed ?? (() => {}),
+      recordUnreadable: () => {},
+      refuseBegun: null,
+    },
+    {
+      engine: { createListener: undefined, openConnection: undefined },
+      tracing: null,
+      onConnectionRefused: () => {},
+      onHandshakeFailed: () => {},
+    },
+  );
   const { port }: AddressInfo = await server.listen('127.0.0.1', 0);
   t.teardown(() => server.drain(0));
   return { server, port };

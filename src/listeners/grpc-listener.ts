@@ -1,97 +1,59 @@
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Config } from '../config/sections/schema.ts';
 import { Refusal } from '../errors.ts';
-import { Admission } from '../forward-auth/admission.ts';
 import { CheckAnswer } from '../forward-auth/check-answer.ts';
 import type { CheckRequest, CheckResponse } from '../forward-auth/check-protocol.ts';
 import { CheckServer } from '../forward-auth/check-server.ts';
 import { type CheckedRequest, readChecked } from '../forward-auth/checked-request.ts';
-import { type Askers, askersOf } from '../forward-auth/question.ts';
 import { describedAddress } from '../http/client-address.ts';
 import { Exchange } from '../http/exchange.ts';
 import { readRequestHead } from '../http/request-head.ts';
 import type { RequestChannel } from '../http1/server/connection-options.ts';
 import { canonicalAddress } from '../http1/server/peer-address.ts';
 import type { ListenerTls } from '../http1/server/tls-settings.ts';
-import type { DecisionListenerParts, OneDecisionListener } from './decision-listener.ts';
+import type { AskingProxies } from './asking-proxies.ts';
 import { recordDecided } from './finished-exchange.ts';
+import type { ListenerParts } from './http-listener.ts';
 import { traceExchange } from './request-spans.ts';
 
-/** How long a peer that may not ask has for reading why, ms. */
+/** Time that a peer that may not ask has for reading the refusal, ms. */
 const farewellMs = 100;
 
-/** A listener of `forward_auth` whose mode is `envoy_grpc`; `index` is its position there. */
-export class CheckListener implements OneDecisionListener {
-  readonly #index: number;
-  readonly #parts: DecisionListenerParts;
-  readonly #server: CheckServer;
+/** A listener of `forward_auth` whose mode is `envoy_grpc`. */
+export class GrpcListener {
+  readonly server: CheckServer;
+  readonly #proxies: AskingProxies;
+  readonly #parts: ListenerParts;
   readonly #encrypted: boolean;
-  readonly #admission: Admission;
-  #askers: Askers;
   #limits: Config['limits'];
 
   /** `tls`: null for h2c. */
-  constructor(config: Config, index: number, tls: ListenerTls | null, parts: DecisionListenerParts) {
-    this.#index = index;
+  constructor(config: Config, proxies: AskingProxies, tls: ListenerTls | null, parts: ListenerParts) {
+    this.#proxies = proxies;
     this.#parts = parts;
     this.#encrypted = tls !== null;
-    this.#askers = askersOf(config.forward_auth[index]!, config);
     this.#limits = config.limits;
-    this.#admission = new Admission({
-      isProxy: (address) => this.#askers.proxies.isTrusted(address),
-      mostConnections: () => this.#limits.connections,
-      hasRoom: parts.hasRoom,
-      onRefused: () => parts.onConnectionRefused('limit'),
-      strangers: parts.strangers,
-    });
-    this.#server = new CheckServer({
+    this.server = new CheckServer({
       tls,
       handshakeTimeoutMs: config.limits.header_timeout,
-      admits: (socket) => this.#admission.admits(socket),
+      admits: (socket) => proxies.admits(socket),
       onHandshakeFailed: parts.onHandshakeFailed,
       createChannel: (socket, clientCertificate) => this.#createChannel(socket, clientCertificate),
-      mayAsk: (channel) => this.#mayAsk(channel),
+      mayAsk: ({ peer }) => proxies.mayAsk(peer),
       onQuestion: (question, channel, respond) => this.#judge(question, channel, respond),
     });
   }
 
-  get sockets(): number {
-    return this.#admission.connections;
-  }
-
-  listen(host: string, port: number, isShared: boolean): Promise<AddressInfo> {
-    return this.#server.listen(host, port, isShared);
-  }
-
+  /** Serves by another configuration from now on, with that certificate. */
   apply(config: Config, tls: ListenerTls | null): void {
-    if (tls !== null) this.#server.renewTls(tls);
-    this.#askers = askersOf(config.forward_auth[this.#index]!, config);
+    if (tls !== null) this.server.renewTls(tls);
     this.#limits = config.limits;
-    this.#admission.peersChanged();
-  }
-
-  renewTls(tls: ListenerTls): void {
-    this.#server.renewTls(tls);
-  }
-
-  /** Connections are told at the drain: HTTP/2 has no `Connection: close`. */
-  announceClose(): void {}
-
-  drain(timeoutMs: number): Promise<void> {
-    return this.#server.drain(timeoutMs);
-  }
-
-  #mayAsk({ peer }: RequestChannel): boolean {
-    return this.#askers.proxies.isTrusted(peer);
   }
 
   #judge(question: CheckRequest, channel: RequestChannel, respond: (response: CheckResponse) => void): void {
     const { current, tracing } = this.#parts;
     const exchange = this.#exchangeOf(question, channel, respond);
-    const decide = () => {
-      if (exchange.unfit === null) current.decide(exchange, this.#index);
-      else current.refuse(exchange, exchange.unfit, this.#index);
-    };
+    const decide = () => current.gateway.decide(exchange, this.#proxies.index, exchange.unfit);
     if (tracing === null) decide();
     else traceExchange(tracing, exchange, decide);
   }
@@ -105,13 +67,13 @@ export class CheckListener implements OneDecisionListener {
     const head = readRequestHead(checked.fields);
     const answer = new CheckAnswer(respond);
     const text = { method: checked.method, target: checked.target, minor: 1 };
-    if (!this.#mayAsk(channel)) {
+    if (!this.#proxies.mayAsk(channel.peer)) {
       setTimeout(() => channel.reset(), farewellMs).unref();
       const unknown = new Refusal('address_not_allowed');
       return new Exchange(channel, answer, head, text, channel.peer, false, unknown);
     }
     const hops = [head.forwardedFor, checked.source].filter((hop) => hop !== '');
-    const address = describedAddress(hops.join(', '), this.#askers.ours);
+    const address = describedAddress(hops.join(', '), this.#proxies.askers.ours);
     const unfit = checked.unfit ?? this.#beyondLimits(checked);
     return new Exchange(channel, answer, head, text, address, true, unfit);
   }
