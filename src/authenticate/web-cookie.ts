@@ -1,16 +1,13 @@
-import { LRUCache } from 'lru-cache';
-import type { Holdings } from '../credentials/holdings.ts';
 import type { Principal } from '../credentials/principal.ts';
+import { PrincipalCache, type VerifiedCredential } from '../credentials/principal-cache.ts';
 import type { WebCookies } from '../credentials/web-cookie.ts';
 import { cookieValues } from '../http/cookies.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { type WebCookieOrigins, webCookieCounts } from '../http/web-cookie-use.ts';
 import { keptText } from '../http1/message/copied-text.ts';
+import type { Reason } from '../reasons.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
-import type { Records } from '../stores/records.ts';
-import type { LiveSession, Sessions } from '../stores/sessions.ts';
-import type { UserWithSets } from '../stores/user.ts';
-import { principalOfSession } from './session-principal.ts';
+import type { PrincipalOfSession, SessionProof } from './session-principal.ts';
 
 /**
  * The caller by the web cookie: `absent` if there is none or it doesn't count, `ended` if it is wrong or its session is no
@@ -23,75 +20,39 @@ export type WebCookieAuthenticator = (
   method: string,
 ) => Awaitable<Principal | 'absent' | 'ended'>;
 
-/** What identifies callers by the web cookie. */
+/** Dependencies of the {@link WebCookieAuthenticator}. */
 export interface WebCookieOptions {
   /** The cookie's name. */
   readonly name: string;
   readonly cookies: Pick<WebCookies, 'read' | 'learnSecretsOf' | 'basis'>;
   readonly origins: WebCookieOrigins;
-  readonly sessions: Pick<Sessions, 'findLive'>;
-  readonly records: Pick<Records, 'version' | 'findUser'>;
-  readonly holdings: Holdings;
-  readonly tenant: string;
+  readonly principalOf: PrincipalOfSession;
   /** Called for each request that a session admits: it counts as use of the session. */
   readonly onUse: (sessionId: string) => void;
 }
 
-/** A value whose MAC was verified, with a slot for its session's principal. */
-class VerifiedCookie {
-  readonly sessionId: string;
-  principal: Principal | undefined = undefined;
-  /** The `Records.version()` that `principal` was resolved at. */
-  recordsVersion: number | undefined = undefined;
-
-  constructor(sessionId: string) {
-    this.sessionId = sessionId;
-  }
-}
-
-const rememberedCookies = 10_000;
-
 /** A cookie names no scopes: sign-ins on the pages ask for none. */
 const none: readonly string[] = [];
 
-/** Creates the only reader of the web cookie; that its session is alive is checked on every request. */
+/** Creates the only reader of the web cookie. */
 export function createWebCookieAuthenticator(options: WebCookieOptions): WebCookieAuthenticator {
-  const { name, cookies, origins, sessions, records, onUse } = options;
-  /** By value. Only valid ones are kept: made-up values must not evict real ones. */
-  const remembered = new LRUCache<string, VerifiedCookie>({ max: rememberedCookies });
+  const { name, cookies, origins, principalOf, onUse } = options;
+  /** By value. */
+  const remembered = new PrincipalCache<SessionProof>();
   let basis = cookies.basis();
 
-  function admit(principal: Principal): Principal {
-    onUse(principal.credentialId);
-    return principal;
+  function admit(found: Principal | Reason): Principal | 'ended' {
+    if (typeof found === 'string') return 'ended';
+    onUse(found.credentialId);
+    return found;
   }
 
-  function resolve(cookie: VerifiedCookie, live: LiveSession | undefined): Awaitable<Principal | 'ended'> {
-    if (live === undefined) return 'ended';
-    const version = records.version();
-    const known = cookie.principal;
-    if (known !== undefined && cookie.recordsVersion === version && known.expires === live.expires)
-      return admit(known);
-    const user = records.findUser(live.userId);
-    return user instanceof Promise
-      ? user.then((found) => remember(cookie, live, found, version))
-      : remember(cookie, live, user, version);
+  function ofSession(cookie: VerifiedCredential<SessionProof>): Awaitable<Principal | 'ended'> {
+    const found = principalOf(cookie);
+    return found instanceof Promise ? found.then(admit) : admit(found);
   }
 
-  function remember(
-    cookie: VerifiedCookie,
-    live: LiveSession,
-    found: UserWithSets | undefined,
-    version: number,
-  ): Principal | 'ended' {
-    const principal = principalOfSession(live, found, none, options);
-    if (typeof principal === 'string') return 'ended';
-    cookie.principal = principal;
-    cookie.recordsVersion = version;
-    return admit(principal);
-  }
-
-  function verified(value: string): VerifiedCookie | undefined {
+  function verified(value: string): VerifiedCredential<SessionProof> | undefined {
     if (basis !== cookies.basis()) {
       basis = cookies.basis();
       remembered.clear();
@@ -100,18 +61,16 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
     if (known !== undefined) return known;
     const sessionId = cookies.read(value);
     if (sessionId === undefined) return undefined;
-    const cookie = new VerifiedCookie(keptText(sessionId));
-    remembered.set(keptText(value), cookie);
-    return cookie;
+    return remembered.keep(keptText(value), { sessionId: keptText(sessionId), scopes: none });
   }
 
   /** One session, whatever the number of cookies: of two, either may have been planted by a neighbouring host. */
-  function onlyOne(values: readonly string[]): VerifiedCookie | undefined {
-    let one: VerifiedCookie | undefined;
+  function onlyOne(values: readonly string[]): VerifiedCredential<SessionProof> | undefined {
+    let one: VerifiedCredential<SessionProof> | undefined;
     for (const value of values) {
       const found = verified(value);
       if (found === undefined) continue;
-      if (one !== undefined && one.sessionId !== found.sessionId) return undefined;
+      if (one !== undefined && one.proof.sessionId !== found.proof.sessionId) return undefined;
       one = found;
     }
     return one;
@@ -122,11 +81,6 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
     await cookies.learnSecretsOf(values);
     const cookie = onlyOne(values);
     return cookie === undefined ? 'ended' : ofSession(cookie);
-  }
-
-  function ofSession(cookie: VerifiedCookie): Awaitable<Principal | 'ended'> {
-    const live = sessions.findLive(cookie.sessionId);
-    return live instanceof Promise ? live.then((found) => resolve(cookie, found)) : resolve(cookie, live);
   }
 
   return (head, method) => {

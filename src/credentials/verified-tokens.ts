@@ -1,81 +1,67 @@
 import { keptText } from '../http1/message/copied-text.ts';
-import { RecentCache } from '../stores/recent-cache.ts';
 import { type AccessClaims, type AccessTokens, isIssuedLater } from './access-token.ts';
+import { PrincipalCache, type VerifiedCredential } from './principal-cache.ts';
 
-/**
- * A verified token, with a slot for its principal. The claims are valid until they expire, the principal for one
- * version of the records; whether the session is live is checked on every request.
- */
-export class Remembered<P> {
+/** The claims of a verified token, with its text. They are valid until they expire. */
+export interface TokenProof extends AccessClaims {
   readonly text: string;
-  readonly claims: AccessClaims;
-  /** Set by the code that resolves it. */
-  principal: P | undefined = undefined;
-  /** The `Records.version()` that `principal` was resolved at. */
-  recordsVersion: number | undefined = undefined;
-
-  constructor(text: string, claims: AccessClaims) {
-    this.text = text;
-    this.claims = claims;
-  }
 }
 
+/** A verified token. That its session is live is checked on every request. */
+export type VerifiedToken = VerifiedCredential<TokenProof>;
+
 /** A cache of verified tokens, for one {@link AccessTokens}: its issuer, audience and keys. */
-export interface VerifiedTokens<P> {
+export interface VerifiedTokens {
   /** The cached token, unless it has expired, its key was removed, or the clock was set back to before it was issued. */
-  find(token: string): Remembered<P> | undefined;
+  find(token: string): VerifiedToken | undefined;
   /** Verifies a token that isn't cached; concurrent calls share one verification. Rejects with `invalid_token`. */
-  verify(token: string): Promise<Remembered<P>>;
-  /** How many sessions have a cached token with a principal that has not expired. */
+  verify(token: string): Promise<VerifiedToken>;
+  /** Counts the sessions of cached tokens that have a principal and have not expired. */
   sessions(): number;
 }
 
-/** Creates the cache; `now` returns epoch ms, `size` says how many tokens stay cached for certain (default 10,000), at most twice as many. */
-export function createVerifiedTokens<P>(
+/** Creates the cache; `now` returns epoch ms, `size` as for {@link PrincipalCache}. */
+export function createVerifiedTokens(
   tokens: Pick<AccessTokens, 'verify' | 'accepts'>,
-  options: { readonly now: () => number; readonly size?: number },
-): VerifiedTokens<P> {
+  { now, size }: { readonly now: () => number; readonly size?: number | undefined },
+): VerifiedTokens {
   /** By signature: as distinctive as the whole text, at a fifth of the length to hash. */
-  const remembered = new RecentCache<Remembered<P>>(options.size ?? 10_000);
-  const underway = new Map<string, Promise<Remembered<P>>>();
+  const verified = new PrincipalCache<TokenProof>(size);
+  const underway = new Map<string, Promise<VerifiedToken>>();
 
-  function find(token: string): Remembered<P> | undefined {
-    const signature = signatureOf(token);
-    const entry = remembered.get(signature);
-    if (entry === undefined || entry.text !== token) return undefined;
-    const now = options.now();
-    // Not deleted if only its time has not come: it holds again once the clock has caught up.
-    const { expires, issued, kid } = entry.claims;
-    if (expires > now && tokens.accepts(kid)) return isIssuedLater(issued, now) ? undefined : entry;
-    remembered.delete(signature);
-    return undefined;
-  }
-
-  function verify(token: string): Promise<Remembered<P>> {
-    const shared = underway.get(token);
-    if (shared !== undefined) return shared;
-    const verification = tokens
-      .verify(token)
-      .then((claims) => {
-        // Only successes are cached: made-up tokens must not evict real ones.
-        const entry = new Remembered<P>(keptText(token), claims);
-        remembered.set(signatureOf(entry.text), entry);
-        return entry;
-      })
-      .finally(() => underway.delete(token));
-    underway.set(token, verification);
-    return verification;
-  }
-
-  function sessions(): number {
-    const now = options.now();
-    const ids = new Set<string>();
-    for (const { claims, principal } of remembered.values())
-      if (principal !== undefined && claims.expires > now) ids.add(claims.sessionId);
-    return ids.size;
-  }
-
-  return { find, verify, sessions };
+  return {
+    find(token) {
+      const signature = signatureOf(token);
+      const found = verified.get(signature);
+      if (found === undefined || found.proof.text !== token) return undefined;
+      const instant = now();
+      // Not deleted if only its time has not come: it holds again once the clock has caught up.
+      const { expires, issued, kid } = found.proof;
+      if (expires > instant && tokens.accepts(kid)) return isIssuedLater(issued, instant) ? undefined : found;
+      verified.delete(signature);
+      return undefined;
+    },
+    verify(token) {
+      const shared = underway.get(token);
+      if (shared !== undefined) return shared;
+      const verification = tokens
+        .verify(token)
+        .then((claims) => {
+          const text = keptText(token);
+          return verified.keep(signatureOf(text), { ...claims, text });
+        })
+        .finally(() => underway.delete(token));
+      underway.set(token, verification);
+      return verification;
+    },
+    sessions() {
+      const instant = now();
+      const ids = new Set<string>();
+      for (const { proof, isResolved } of verified.values())
+        if (isResolved && proof.expires > instant) ids.add(proof.sessionId);
+      return ids.size;
+    },
+  };
 }
 
 /** The part after the last dot (RFC 7515 §3.1). */

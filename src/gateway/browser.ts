@@ -1,10 +1,10 @@
 import type { Authenticate } from '../authenticate/authenticate.ts';
 import { type AuthenticateBrowser, createAuthenticateBrowser } from '../authenticate/authenticate-browser.ts';
+import type { PrincipalOfSession } from '../authenticate/session-principal.ts';
 import { createWebCookieAuthenticator, type WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
 import type { CookieSecrets } from '../credentials/cookie-secrets.ts';
-import type { Holdings } from '../credentials/holdings.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { isProviderPath } from '../endpoints/provider-paths.ts';
 import { setCookie } from '../http/cookies.ts';
@@ -14,7 +14,6 @@ import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { InsteadOf } from '../http/reply.ts';
 import type { EchoPage } from '../proxy/echo.ts';
 import { areaOf } from '../rules/own-areas.ts';
-import type { Stores } from '../runtime/stores.ts';
 import type { WebArea } from '../web/area.ts';
 
 /** What the request path does for browsers. */
@@ -34,13 +33,12 @@ export interface BrowserParts {
 
 /** What it is built from, besides the configuration. */
 interface BrowserOptions {
-  readonly stores: Pick<Stores, 'records' | 'sessions'>;
   readonly cookieSecrets: CookieSecrets;
   readonly readFile: ReadFile;
   readonly recentUse: Pick<RecentUse, 'noteSession'>;
   readonly now: () => number;
   readonly authenticate: Authenticate;
-  readonly holdings: Holdings;
+  readonly principalOf: PrincipalOfSession;
   readonly isKnownOrigin: IsKnownOrigin;
   readonly cors: Pick<Cors, 'isAllowed'>;
 }
@@ -69,7 +67,7 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
   const { createServiceWorkerGuard } = await import('../web/service-workers.ts');
   const { path, service_workers: serviceWorkers } = config.web;
   const area = composeWebArea(config, config.web, options);
-  const webCookie = composeWebCookie(config, options, area);
+  const webCookie = composeWebCookie(options, area);
   const clearing = ['Set-Cookie', setCookie(area.cookie, '', 0)];
   return {
     web: { area, webCookie, echoPage: createEchoPage(area) },
@@ -81,18 +79,14 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
 }
 
 function composeWebCookie(
-  { tenant }: Config,
-  { stores: { sessions, records }, recentUse, now, holdings, isKnownOrigin, cors }: BrowserOptions,
+  { principalOf, recentUse, now, isKnownOrigin, cors }: BrowserOptions,
   { cookie, cookies }: WebArea,
 ): WebCookieAuthenticator {
   return createWebCookieAuthenticator({
     name: cookie.name,
     cookies,
     origins: { isKnown: isKnownOrigin, isCors: cors.isAllowed },
-    sessions,
-    records,
-    holdings,
-    tenant,
+    principalOf,
     onUse: (id) => recentUse.noteSession(id, now()),
   });
 }

@@ -2,6 +2,7 @@ import { createApiKeyAuthenticator } from '../authenticate/api-key.ts';
 import { type Authenticate, createAuthenticate } from '../authenticate/authenticate.ts';
 import { createBearerTokenAuthenticator } from '../authenticate/bearer-token.ts';
 import { createHeldNow } from '../authenticate/held-now.ts';
+import { createSessionPrincipals, type PrincipalOfSession } from '../authenticate/session-principal.ts';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { catalogueOf } from '../config/values/scope-names.ts';
@@ -10,7 +11,7 @@ import { createCookieSecrets } from '../credentials/cookie-secrets.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
 import { createKeyRing } from '../credentials/key-ring.ts';
 import type { KnownKeys } from '../credentials/known-keys.ts';
-import type { HeldNow, Principal } from '../credentials/principal.ts';
+import type { HeldNow } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
 import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
@@ -100,8 +101,8 @@ export async function composeGateway(
     ...lasting,
     readFile,
     authenticate,
+    principalOf: callers.principalOf,
     cookieSecrets,
-    holdings,
     isKnownOrigin,
     cors,
   });
@@ -197,9 +198,10 @@ function ownCookies({ cookieNames, startCookiePrefixes }: LastingParts): OwnCook
   return { names: [...cookieNames], prefixes: [...startCookiePrefixes] };
 }
 
-/** What identifies callers. */
+/** Parts that identify callers. */
 interface Callers {
   readonly tokens: AccessTokens;
+  readonly principalOf: PrincipalOfSession;
   readonly authenticate: Authenticate;
   readonly heldNow: HeldNow;
   readonly activeSessions: () => number;
@@ -220,9 +222,10 @@ function composeCallers(
     lifetimeMs,
     now,
   });
-  const verified = createVerifiedTokens<Principal>(tokens, { now });
+  const verified = createVerifiedTokens(tokens, { now });
+  const principalOf = createSessionPrincipals({ sessions, records, holdings, tenant });
   const authenticate = createAuthenticate({
-    bearerToken: createBearerTokenAuthenticator({ tokens: verified, sessions, records, holdings, tenant }),
+    bearerToken: createBearerTokenAuthenticator(verified, principalOf),
     apiKey: createApiKeyAuthenticator({
       records,
       recentUse,
@@ -236,6 +239,7 @@ function composeCallers(
   });
   return {
     tokens,
+    principalOf,
     authenticate: traceAuthenticate(authenticate, tracing),
     heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
     activeSessions: verified.sessions,

@@ -229,7 +229,7 @@ t.test('the table of docs/troubleshooting.md has each reason once, with a cure',
 t.test('whatever the engine calls malformed in a request has its reason', async (t) => {
   const requestFiles = ['message-head.ts', 'chunked-decoder.ts'];
   const words = requestFiles.flatMap((file) => {
-    const text = readFileSync(join(import.meta.dirname, '../../src/http1', file), 'utf8');
+    const text = readFileSync(join(import.meta.dirname, '../../src/http1/message', file), 'utf8');
     return [...text.matchAll(/new MalformedMessage\('([^']+)'/g)].map(([, word]) => word!);
   });
   // Of responses alone.

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { AccessClaims } from '../../src/credentials/access-token.ts';
+import { createPrincipal } from '../../src/credentials/principal.ts';
 import { createVerifiedTokens } from '../../src/credentials/verified-tokens.ts';
 import { Refusal } from '../../src/errors.ts';
 
@@ -12,6 +13,19 @@ const claims: AccessClaims = {
   tokenId: 'token-1',
   kid: 'key-1',
 };
+
+const ada = createPrincipal({
+  kind: 'session',
+  userId: claims.userId,
+  username: 'ada',
+  displayName: null,
+  email: null,
+  scopes: claims.scopes,
+  scopeSets: [],
+  credentialId: claims.sessionId,
+  expires: null,
+  tenant: 'acme',
+});
 
 /** A memory over a verifier that says how often it was asked; whatever begins with `bad` is refused. */
 function setUp(size?: number) {
@@ -26,7 +40,7 @@ function setUp(size?: number) {
     },
     accepts: (kid: string) => keys.has(kid),
   };
-  const memory = createVerifiedTokens<string>(verifier, { now: () => clock.time, size });
+  const memory = createVerifiedTokens(verifier, { now: () => clock.time, size });
   return { memory, asked, clock, keys };
 }
 
@@ -34,7 +48,7 @@ t.test('a token is verified once and then found', async (t) => {
   const { memory, asked } = setUp();
   t.equal(memory.find('a'), undefined);
   const entry = await memory.verify('a');
-  t.strictSame(entry.claims, claims);
+  t.strictSame(entry.proof, { ...claims, text: 'a' });
   t.equal(memory.find('a'), entry);
   t.strictSame(asked, ['a']);
 });
@@ -42,10 +56,10 @@ t.test('a token is verified once and then found', async (t) => {
 t.test('the principal stays with the cached token', async (t) => {
   const { memory } = setUp();
   const entry = await memory.verify('a');
-  t.strictSame([entry.principal, entry.recordsVersion], [undefined, undefined]);
-  entry.principal = 'ada';
-  entry.recordsVersion = 7;
-  t.match(memory.find('a'), { principal: 'ada', recordsVersion: 7 });
+  t.strictSame([entry.isResolved, entry.principalAt(7)], [false, undefined]);
+  entry.resolve(ada, 7);
+  const found = memory.find('a');
+  t.strictSame([found?.isResolved, found?.principalAt(7), found?.principalAt(8)], [true, ada, undefined]);
 });
 
 t.test('parallel first uses share one verification', async (t) => {
