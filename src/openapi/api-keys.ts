@@ -1,9 +1,9 @@
+import { apiKeyWriteCreate } from '../administration/api-key-fields.ts';
 import { apiKeyListSpec } from '../endpoints/api-keys/api-key-list-spec.ts';
 import {
   apiKeyPage,
   apiKeyRead,
   apiKeyReadCreate,
-  apiKeyWriteCreate,
   deleteQuery,
   hydrateQuery,
 } from '../endpoints/api-keys/api-key-schemas.ts';

@@ -1,12 +1,7 @@
+import { scopeSetCreate, scopeSetPatch } from '../administration/scope-set-fields.ts';
 import type { Operation } from '../endpoints/endpoint.ts';
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
-import {
-  scopeSetCreate,
-  scopeSetListSpec,
-  scopeSetPage,
-  scopeSetPatch,
-  scopeSetRead,
-} from '../endpoints/scope-sets/scope-set-schemas.ts';
+import { scopeSetListSpec, scopeSetPage, scopeSetRead } from '../endpoints/scope-sets/scope-set-schemas.ts';
 import { noParameters } from '../input/query.ts';
 import { filtersOperation } from './list-filters.ts';
 

@@ -1,4 +1,5 @@
-import { apiKeyReadCreate, apiKeyWriteCreate, mintQuery } from '../endpoints/api-keys/api-key-schemas.ts';
+import { apiKeyWriteCreate } from '../administration/api-key-fields.ts';
+import { apiKeyReadCreate, mintQuery } from '../endpoints/api-keys/api-key-schemas.ts';
 import type { Operation } from '../endpoints/endpoint.ts';
 import { listQuerySchema } from '../endpoints/lists/list-spec.ts';
 import {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { presentAuditEvent } from '../../endpoints/audit-events/audit-event-schemas.ts';
+import { afterAnyId, presentAuditEvent } from '../../administration/audit-events.ts';
 import { escapeControls } from '../../log/escape-controls.ts';
 import type { AuditEvent } from '../../stores/audit.ts';
 import type { ListPosition } from '../../stores/list-query.ts';
@@ -13,8 +13,6 @@ const maxLimit = 100_000;
 const pageSize = 100;
 /** How often it is asked for new events, in ms. */
 const pollIntervalMs = 1_000;
-/** After the id of any event of the same number. */
-const afterAnyId = '~';
 
 /** `audit list`: the newest events, the newest last; with `--follow` those that come, too, until it is interrupted. */
 export async function listAudit(call: Call): Promise<void> {

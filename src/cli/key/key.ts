@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import { createdKeyEvent, keyEvent } from '../../administration/api-key-events.ts';
+import { apiKeyWriteCreate, presentApiKey } from '../../administration/api-key-fields.ts';
 import { operator } from '../../administration/caller.ts';
 import { parseDuration } from '../../config/values/durations-and-sizes.ts';
 import { mintApiKey } from '../../credentials/api-key.ts';
 import { heldScopes, missingScopes } from '../../credentials/scopes.ts';
-import { apiKeyWriteCreate } from '../../endpoints/api-keys/api-key-schemas.ts';
-import { presentApiKey } from '../../endpoints/api-keys/present-api-key.ts';
 import { ValidationError } from '../../errors.ts';
 import { validate } from '../../input/validate.ts';
 import type { ApiKey, ListedApiKey, RemovedApiKey } from '../../stores/api-key.ts';

@@ -6,11 +6,7 @@ import {
   createdSetEvents,
   removedSetEvents,
 } from '../../administration/scope-set-events.ts';
-import {
-  presentScopeSet,
-  scopeSetCreate,
-  scopeSetPatch,
-} from '../../endpoints/scope-sets/scope-set-schemas.ts';
+import { presentScopeSet, scopeSetCreate, scopeSetPatch } from '../../administration/scope-set-fields.ts';
 import { Refusal, ValidationError } from '../../errors.ts';
 import { validate } from '../../input/validate.ts';
 import { readsAsBuiltInSet } from '../../rules/set-name.ts';

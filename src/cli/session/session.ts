@@ -1,9 +1,12 @@
 import { operator } from '../../administration/caller.ts';
+import {
+  LiveSessionFinder,
+  type OwnedSession,
+  positionOf,
+  presentSession,
+} from '../../administration/live-sessions.ts';
 import { userEvent } from '../../administration/user-events.ts';
-import { intersectScopes, parseScope } from '../../credentials/scopes.ts';
-import { LiveSessionFinder, type OwnedSession, positionOf } from '../../endpoints/sessions/live-sessions.ts';
 import { isUnavailable } from '../../stores/remote/breaker.ts';
-import { originOf } from '../../stores/session-origin.ts';
 import type { SessionFilters } from '../../stores/session-query.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { type Call, Failure } from '../command.ts';
@@ -18,10 +21,12 @@ export async function listSessions(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     const name = call.text('user');
     const filters = name === undefined ? {} : { userId: (await requireUser(context, name)).id };
-    const sessions = (await allSessions(context, filters)).map((found) => present(found, context));
+    const found = await allSessions(context, filters);
+    const sessions = found.map((one) => presentSession(one, { holdings: context.holdings, hydrate: true }));
     const header = ['ID', 'USER', 'METHOD', 'CREATED', 'LAST USED', 'EXPIRES', 'ADDRESS', 'CLIENT'];
-    const rows = sessions.map(({ id, user, method, created, last_used, expires, address, user_agent }) => [
-      ...[id, user.username, method, readableTime(created), readableTime(last_used), readableTime(expires)],
+    const rows = sessions.map(({ id, method, created, last_used, expires, address, user_agent }, index) => [
+      ...[id, found[index]!.owner.user.username, method],
+      ...[created, last_used, expires].map(readableTime),
       ...[address, user_agent.slice(0, shownUserAgent)],
     ]);
     await printResult(call, sessions, rows.length === 0 ? 'There are no sessions.' : table(header, rows));
@@ -100,20 +105,4 @@ function allSessions(
     (from, size) => finder.list({ ...order, filters, from, size }),
     (found) => positionOf(found, 'created'),
   );
-}
-
-/** With the fields of the HTTP API, but for `current`: no session is a command's own. */
-function present({ session, owner }: OwnedSession, { holdings }: CommandContext) {
-  const held = holdings.ofUser(owner, originOf(session)).scopes;
-  return {
-    id: session.id,
-    user: { id: session.userId, username: owner.user.username },
-    created: new Date(session.created).toISOString(),
-    last_used: new Date(session.lastUsed).toISOString(),
-    expires: new Date(session.expires).toISOString(),
-    method: session.method,
-    scopes: session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held),
-    address: session.address,
-    user_agent: session.userAgent,
-  };
 }

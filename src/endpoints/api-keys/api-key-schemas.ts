@@ -1,53 +1,8 @@
 import { z } from 'zod';
-import { rfc3339 } from '../../input/pydantic-datetime.ts';
-import {
-  booleanText,
-  codePointString,
-  distinctList,
-  togetherAtLeastOne,
-  withoutControlCharacters,
-} from '../../input/pydantic-types.ts';
+import { booleanText } from '../../input/pydantic-types.ts';
 import { pageFields } from '../lists/page.ts';
 
 export const statuses = ['active', 'expired', 'suspended'] as const;
-
-/** What bounds a new key. */
-export interface NewKeyBounds {
-  /** What may be granted; empty: any scope (the OpenAPI document). */
-  readonly catalogue: readonly string[];
-  /** Milliseconds; null: no bound. */
-  readonly maxLifetimeMs: number | null;
-  /** Epoch ms. */
-  readonly now: () => number;
-}
-
-/** What a new key asks for. With a longest life, `expires: null` is malformed, and so is a later end. */
-export function apiKeyWriteCreate({ catalogue, maxLifetimeMs, now }: NewKeyBounds) {
-  const fields = z.strictObject({
-    label: codePointString({ min: 1, max: 128, trim: true, pattern: withoutControlCharacters }).describe(
-      'Outer white space is trimmed; what is left has 1 to 128 characters.',
-    ),
-    scopes: distinctList(scopeOf(catalogue), { max: 64 }).describe(
-      "Of the catalogue and the caller's own; may be empty only if `scope_sets` is not.",
-    ),
-    scope_sets: distinctList(z.string(), { max: 16 }).default([]).describe('Ids of scope sets.'),
-    expires: (maxLifetimeMs === null
-      ? rfc3339({ future: now }).nullish()
-      : rfc3339({ future: now, latest: () => now() + maxLifetimeMs }).optional()
-    ).describe(
-      'With an offset, in the future. Null: never; absent: as long as allowed. With `api_keys.max_lifetime` set, at most that far away and never null.',
-    ),
-  });
-  return togetherAtLeastOne(fields, ['scopes', 'scope_sets']).meta({
-    id: 'ApiKeyWriteCreate',
-    description: '`scopes` and `scope_sets` together hold at least one item.',
-  });
-}
-
-function scopeOf(catalogue: readonly string[]) {
-  const [first, ...others] = catalogue;
-  return first === undefined ? z.string() : z.enum([first, ...others]);
-}
 
 /** `?hydrate` of reading a key. */
 export const hydrateQuery = z.object({ hydrate: hydrate() });

@@ -1,3 +1,4 @@
+import { apiKeyWriteCreate, presentApiKey } from '../../administration/api-key-fields.ts';
 import type { CallerRights } from '../../administration/caller-rights.ts';
 import { rightsOfUser } from '../../administration/caller-rights.ts';
 import { assertHolds } from '../../administration/privilege.ts';
@@ -13,9 +14,8 @@ import type { UserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
 import type { Call, Endpoint } from '../endpoint.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
-import { apiKeyWriteCreate, mintQuery } from './api-key-schemas.ts';
+import { mintQuery } from './api-key-schemas.ts';
 import { type KeyOwner, type MintedRights, Minting, type MintingOptions } from './minting.ts';
-import { presentApiKey } from './present-api-key.ts';
 
 /** What the calls that mint keys need. */
 export interface ApiKeyCreateOptions extends MintingOptions {

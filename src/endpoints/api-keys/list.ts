@@ -1,9 +1,9 @@
+import { presentApiKey } from '../../administration/api-key-fields.ts';
 import type { Cursors } from '../../credentials/cursor.ts';
 import type { Records } from '../../stores/records.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { createListRequests } from '../lists/list-request.ts';
 import { apiKeyFilters, apiKeyListSpec, apiKeyPosition } from './api-key-list-spec.ts';
-import { presentApiKey } from './present-api-key.ts';
 
 /** `GET /api/admin/api-keys/`: one page of the keys, with the cursors of its neighbours. */
 export function createApiKeyList(options: {

@@ -1,6 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import type { z } from 'zod';
 import { createdKeyEvent, keyEvent } from '../../administration/api-key-events.ts';
+import type { apiKeyWriteCreate } from '../../administration/api-key-fields.ts';
 import type { Audit } from '../../administration/audit.ts';
 import type { Author } from '../../administration/caller.ts';
 import { type CallerRights, rightsOf } from '../../administration/caller-rights.ts';
@@ -18,7 +19,6 @@ import type { SessionOrigin } from '../../stores/session-origin.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
 import type { Call } from '../endpoint.ts';
-import type { apiKeyWriteCreate } from './api-key-schemas.ts';
 
 /** What minting needs. */
 export interface MintingOptions {

@@ -1,10 +1,10 @@
+import { presentApiKey } from '../../administration/api-key-fields.ts';
 import { Refusal } from '../../errors.ts';
 import { entityTagOf } from '../../http/if-match.ts';
 import { readQuery } from '../../input/query.ts';
 import type { Records } from '../../stores/records.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { hydrateQuery } from './api-key-schemas.ts';
-import { presentApiKey } from './present-api-key.ts';
 
 /** `GET /api/admin/api-keys/{id}`. */
 export function createApiKeyRead(options: {

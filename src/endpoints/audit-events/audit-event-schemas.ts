@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { timestamp } from '../../administration/timestamp.ts';
 import { recordedAddress } from '../../http/client-address.ts';
-import type { AuditEvent } from '../../stores/audit.ts';
 import { instantOperators } from '../lists/list-fields.ts';
 import type { ListSpec } from '../lists/list-spec.ts';
 import { pageFields } from '../lists/page.ts';
-import { timestamp, toTimestamp } from '../timestamp.ts';
 
 /** What audit events are listed by. */
 export const auditListSpec: ListSpec<'time'> = {
@@ -89,26 +88,3 @@ export const auditEventPage = z
       .describe('Ascending: events after the cursor are no longer kept; the page begins with the oldest.'),
   })
   .meta({ id: 'AuditEventCursorPage' });
-
-/** An audit event as {@link auditEventRead}. */
-export function presentAuditEvent(event: AuditEvent): z.input<typeof auditEventRead> {
-  const { repeated } = event;
-  return {
-    id: event.id,
-    time: toTimestamp(event.time),
-    event: event.event,
-    outcome: event.outcome,
-    actor: event.actor,
-    target: event.target,
-    changes: event.changes as z.input<typeof auditEventRead>['changes'],
-    reason: event.reason ?? null,
-    address: event.address,
-    user_agent: event.userAgent ?? null,
-    request_id: event.requestId,
-    ...(repeated !== undefined && {
-      count: repeated.count,
-      first: toTimestamp(repeated.first),
-      last: toTimestamp(repeated.last),
-    }),
-  };
-}

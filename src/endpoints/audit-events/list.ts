@@ -1,13 +1,11 @@
+import { afterAnyId, presentAuditEvent } from '../../administration/audit-events.ts';
 import type { Cursors } from '../../credentials/cursor.ts';
 import type { AuditPage, AuditQuery, AuditRecords } from '../../stores/audit.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { createListRequests } from '../lists/list-request.ts';
 import { describeList } from '../lists/list-spec.ts';
 import type { PageStarts } from '../lists/page.ts';
-import { auditListSpec, presentAuditEvent } from './audit-event-schemas.ts';
-
-/** After the id of any event of the same number. */
-const afterAnyId = '~';
+import { auditListSpec } from './audit-event-schemas.ts';
 
 /** `GET /api/admin/audit/`: one page of audit events; ascending, its next pages are an exact feed. */
 export function createAuditList(records: Pick<AuditRecords, 'listAuditEvents'>, cursors: Cursors): Endpoint {

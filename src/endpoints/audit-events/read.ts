@@ -1,7 +1,7 @@
+import { presentAuditEvent } from '../../administration/audit-events.ts';
 import { Refusal } from '../../errors.ts';
 import type { AuditRecords } from '../../stores/audit.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { presentAuditEvent } from './audit-event-schemas.ts';
 
 /** `GET /api/admin/audit/{id}`. */
 export function createAuditRead(records: Pick<AuditRecords, 'findAuditEvent'>): Endpoint {

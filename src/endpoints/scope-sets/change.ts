@@ -7,6 +7,7 @@ import {
   createdSetEvents,
   removedSetEvents,
 } from '../../administration/scope-set-events.ts';
+import { presentScopeSet, scopeSetCreate, scopeSetPatch } from '../../administration/scope-set-fields.ts';
 import type { Holdings } from '../../credentials/holdings.ts';
 import { heldScopes } from '../../credentials/scopes.ts';
 import { Refusal } from '../../errors.ts';
@@ -18,7 +19,6 @@ import type { ScopeSetRecord, ScopeSetRecords } from '../../stores/scope-set-rec
 import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { readWriteBody } from '../write-body.ts';
-import { presentScopeSet, scopeSetCreate, scopeSetPatch } from './scope-set-schemas.ts';
 
 const needed = ['scopesets:write'] as const;
 

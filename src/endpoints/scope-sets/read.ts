@@ -1,3 +1,4 @@
+import { presentScopeSet } from '../../administration/scope-set-fields.ts';
 import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal } from '../../errors.ts';
 import { entityTagOf } from '../../http/if-match.ts';
@@ -5,7 +6,7 @@ import type { ScopeSetQuery, ScopeSetRecord, ScopeSetRecords } from '../../store
 import type { Endpoint } from '../endpoint.ts';
 import { createListRequests } from '../lists/list-request.ts';
 import { describeList } from '../lists/list-spec.ts';
-import { presentScopeSet, scopeSetListSpec } from './scope-set-schemas.ts';
+import { scopeSetListSpec } from './scope-set-schemas.ts';
 
 const guard = { scopes: ['scopesets:read'] } as const;
 

@@ -1,3 +1,4 @@
+import { LiveSessionFinder } from '../../administration/live-sessions.ts';
 import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { missing, valueError } from '../../input/pydantic-problems.ts';
@@ -6,8 +7,7 @@ import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { describeList } from '../lists/list-spec.ts';
 import { endEveryones, endThoseOf } from './end-all.ts';
-import { isCurrent, LiveSessionFinder, presentSession } from './live-sessions.ts';
-import { endedReply, noteEnded, type SessionEndpointOptions } from './session-ends.ts';
+import { endedReply, isCurrent, noteEnded, presentTo, type SessionEndpointOptions } from './session-ends.ts';
 import { createSessionPages } from './session-pages.ts';
 import { endedSessionsQuery, sessionListSpec, sessionQuery } from './session-schemas.ts';
 
@@ -47,7 +47,7 @@ export function createSessionRead({ sessions, records, holdings }: SessionEndpoi
       const { hydrate } = readQuery(exchange.query, sessionQuery);
       const found = await finder.find(id);
       if (found === undefined) throw new Refusal('not_found');
-      return { status: 200, body: presentSession(found, principal, { holdings, hydrate }) };
+      return { status: 200, body: presentTo(principal, found, { holdings, hydrate }) };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { LiveSessionFinder } from '../../administration/live-sessions.ts';
 import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
@@ -5,8 +6,7 @@ import { noParameters, readQuery } from '../../input/query.ts';
 import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { describeList } from '../lists/list-spec.ts';
-import { isCurrent, LiveSessionFinder } from './live-sessions.ts';
-import { endedReply, noteEnded, type SessionEndpointOptions } from './session-ends.ts';
+import { endedReply, isCurrent, noteEnded, type SessionEndpointOptions } from './session-ends.ts';
 import { createSessionPages } from './session-pages.ts';
 import { otherSessionsQuery, ownSessionListSpec } from './session-schemas.ts';
 

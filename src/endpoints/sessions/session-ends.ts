@@ -1,9 +1,13 @@
+import type { z } from 'zod';
 import type { Audit } from '../../administration/audit.ts';
 import type { Author } from '../../administration/caller.ts';
+import { type OwnedSession, presentSession } from '../../administration/live-sessions.ts';
 import type { Holdings } from '../../credentials/holdings.ts';
+import type { Principal } from '../../credentials/principal.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { Records } from '../../stores/records.ts';
 import type { Sessions } from '../../stores/sessions.ts';
+import type { sessionRead } from './session-schemas.ts';
 
 /** What the endpoints of sessions need. */
 export interface SessionEndpointOptions {
@@ -34,4 +38,21 @@ export function noteEnded(
 /** 204; clears the cookies if the session that makes the call is among those ended. */
 export function endedReply({ forgetting }: SessionEndpointOptions, isOwn: boolean): Reply {
   return isOwn ? { status: 204, headers: forgetting } : { status: 204 };
+}
+
+/** True if the caller presented that session. */
+export function isCurrent(id: string, { kind, credentialId }: Principal): boolean {
+  return kind === 'session' && credentialId === id;
+}
+
+/** A session as `SessionRead`, to the caller. */
+export function presentTo(
+  principal: Principal,
+  found: OwnedSession,
+  { holdings, hydrate }: { readonly holdings: Holdings; readonly hydrate: boolean },
+): z.input<typeof sessionRead> {
+  return {
+    ...presentSession(found, { holdings, hydrate }),
+    current: isCurrent(found.session.id, principal),
+  };
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { timestamp } from '../../administration/timestamp.ts';
 import { booleanText } from '../../input/pydantic-types.ts';
 import type { SessionSortField } from '../../stores/session-query.ts';
 import { instantOperators, type ListField } from '../lists/list-fields.ts';
 import type { ListSpec } from '../lists/list-spec.ts';
 import { pageFields } from '../lists/page.ts';
-import { timestamp } from '../timestamp.ts';
 
 function hydrate() {
   return booleanText().prefault(true).describe('Shows `user` as an object instead of a bare id.');

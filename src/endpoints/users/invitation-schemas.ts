@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp } from '../timestamp.ts';
+import { timestamp } from '../../administration/timestamp.ts';
 
 /** A new invitation. */
 export const invitation = z

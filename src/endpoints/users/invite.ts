@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { invitationMakerOf } from '../../administration/invitations.ts';
+import { toTimestamp } from '../../administration/timestamp.ts';
 import { userEvent } from '../../administration/user-events.ts';
 import { invitationLifetimeMs, mintInvitation } from '../../credentials/invitation-token.ts';
 import { Refusal } from '../../errors.ts';
@@ -8,7 +9,6 @@ import type { InvitationRecords } from '../../stores/invitation-records.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { toTimestamp } from '../timestamp.ts';
 import type { invitation } from './invitation-schemas.ts';
 import { assertMayChange, assertUnmanaged, needed, type UserChangeOptions } from './user-changes.ts';
 

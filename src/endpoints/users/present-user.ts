@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import { toTimestamp } from '../../administration/timestamp.ts';
 import type { Holdings } from '../../credentials/holdings.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
-import { toTimestamp } from '../timestamp.ts';
 import type { identityList } from './identity-schemas.ts';
 import type { userRead } from './user-schemas.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timestamp, toTimestamp } from '../../administration/timestamp.ts';
 import { userEvent } from '../../administration/user-events.ts';
 import type { LoginThrottle } from '../../credentials/throttle.ts';
 import { Refusal } from '../../errors.ts';
@@ -7,7 +8,6 @@ import { canonicalAccountName } from '../../rules/account-name.ts';
 import type { UserRecord, UserRecords } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { timestamp, toTimestamp } from '../timestamp.ts';
 import { assertMayChange, needed, type UserChangeOptions } from './user-changes.ts';
 
 /** What the login throttle counts against a user. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timestamp } from '../../administration/timestamp.ts';
 import { codePointString, distinctList, withoutControlCharacters } from '../../input/pydantic-types.ts';
 import { emailAddress, maxEmailLength } from '../../rules/email-address.ts';
 import type { UserSortField } from '../../stores/user-records.ts';
@@ -6,7 +7,6 @@ import { newPassword, newUsername } from '../account-fields.ts';
 import { instantOperators } from '../lists/list-fields.ts';
 import type { ListSpec } from '../lists/list-spec.ts';
 import { pageFields } from '../lists/page.ts';
-import { timestamp } from '../timestamp.ts';
 import { identityList } from './identity-schemas.ts';
 
 const kinds = ['person', 'service'] as const;

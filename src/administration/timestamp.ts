@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** An instant in a response: RFC 3339, UTC, milliseconds. */
+/** Schema of an instant in a response: RFC 3339, UTC, milliseconds. */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
 /** Writes epoch ms as a {@link timestamp}. */

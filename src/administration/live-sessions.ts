@@ -1,18 +1,13 @@
-import type { z } from 'zod';
-import type { Holdings } from '../../credentials/holdings.ts';
-import type { Principal } from '../../credentials/principal.ts';
-import { intersectScopes, parseScope } from '../../credentials/scopes.ts';
-import { ValidationError, type ValidationProblem } from '../../errors.ts';
-import { parseUrlEncoded } from '../../input/url-encoded.ts';
-import type { FieldFilter, ListPage, ListPosition, ListQuery } from '../../stores/list-query.ts';
-import type { Records } from '../../stores/records.ts';
-import { admitsSession } from '../../stores/session-epoch.ts';
-import { originOf } from '../../stores/session-origin.ts';
-import type { SessionFilters, SessionQuery, SessionSortField } from '../../stores/session-query.ts';
-import type { Session, Sessions } from '../../stores/sessions.ts';
-import type { UserWithSets } from '../../stores/user.ts';
-import { toTimestamp } from '../timestamp.ts';
-import type { sessionRead } from './session-schemas.ts';
+import type { Holdings } from '../credentials/holdings.ts';
+import { intersectScopes, parseScope } from '../credentials/scopes.ts';
+import type { ListPage, ListPosition } from '../stores/list-query.ts';
+import type { Records } from '../stores/records.ts';
+import { admitsSession } from '../stores/session-epoch.ts';
+import { originOf } from '../stores/session-origin.ts';
+import type { SessionQuery, SessionSortField } from '../stores/session-query.ts';
+import type { Session, Sessions } from '../stores/sessions.ts';
+import type { UserWithSets } from '../stores/user.ts';
+import { toTimestamp } from './timestamp.ts';
 
 /** A session whose user may still use it. */
 export interface OwnedSession {
@@ -20,10 +15,10 @@ export interface OwnedSession {
   readonly owner: UserWithSets;
 }
 
-/** How often a page is read again because some of its sessions were no longer of any use. */
+/** Readings of a page at most; each removes sessions that have ended by the records. */
 const maxReads = 4;
 
-/** Finds the sessions that are alive according to both the session store and the records. */
+/** Finder of the sessions that are alive by both the session store and the records. */
 export class LiveSessionFinder {
   readonly #sessions: Pick<Sessions, 'find' | 'list' | 'revoke'>;
   readonly #records: Pick<Records, 'findUser'>;
@@ -33,7 +28,7 @@ export class LiveSessionFinder {
     this.#records = records;
   }
 
-  /** Whether the session, which the store has, was alive by the records as well. */
+  /** True if a session of the store is alive by the records as well. */
   async isLive(session: Session): Promise<boolean> {
     return (await this.#ownerOf(session)) !== undefined;
   }
@@ -78,7 +73,7 @@ function admittedOf(
   });
 }
 
-/** Whether it has ended for good. A record that is read from a cache may be older than the session: that says nothing. */
+/** True if the session has ended for good. A cached record may be older than the session, which then hasn't. */
 function hasEnded({ id, epoch }: Session, owner: UserWithSets | undefined): boolean {
   return owner === undefined || (epoch < owner.user.epoch && id !== owner.user.carriedSession);
 }
@@ -87,12 +82,11 @@ function admitted(session: Session, found: UserWithSets | undefined): UserWithSe
   return admitsSession(found?.user, session) ? found : undefined;
 }
 
-/** A session as `SessionRead`, to `viewer`. */
+/** A session as `SessionRead`, but for `current`. */
 export function presentSession(
   { session, owner }: OwnedSession,
-  viewer: Principal,
   { holdings, hydrate }: { readonly holdings: Holdings; readonly hydrate: boolean },
-): z.input<typeof sessionRead> {
+) {
   const held = holdings.ofUser(owner, originOf(session)).scopes;
   const scopes = session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
   return {
@@ -105,50 +99,14 @@ export function presentSession(
     scopes: [...scopes],
     address: session.address,
     user_agent: session.userAgent.slice(0, maxUserAgentLength),
-    current: isCurrent(session.id, viewer),
   };
 }
 
-/** How many characters of a User-Agent are shown. */
+/** Characters of a User-Agent that are shown. */
 const maxUserAgentLength = 256;
-
-/** Whether the caller presented that session. */
-export function isCurrent(id: string, { kind, credentialId }: Principal): boolean {
-  return kind === 'session' && credentialId === id;
-}
 
 /** The position of a session in the order of `sortBy`. */
 export function positionOf({ session }: OwnedSession, sortBy: SessionSortField): ListPosition {
   const { id, created, lastUsed } = session;
   return { value: { created, last_used: lastUsed }[sortBy], id };
-}
-
-/**
- * The query of a list as stores accept it: with one range, of the field that the list is sorted by. Throws
- * {@link ValidationError} for a range of the other one.
- */
-export function storeQuery(
-  { filters, ...query }: ListQuery<SessionSortField, readonly FieldFilter[]>,
-  rawQuery: string | undefined,
-): SessionQuery {
-  const ranges = filters.filter(({ operator }) => operator !== 'eq');
-  const others = ranges.filter(({ field }) => field !== query.sortBy);
-  if (others.length > 0) throw new ValidationError(rangeProblems(others, rawQuery));
-  const equal = new Map(
-    filters.filter(({ operator }) => operator === 'eq').map(({ field, value }) => [field, value]),
-  );
-  const range = Object.fromEntries(ranges.map(({ operator, value }) => [operator, value]));
-  return {
-    ...query,
-    filters: { userId: equal.get('user'), method: equal.get('method'), range } as SessionFilters,
-  };
-}
-
-function rangeProblems(filters: readonly FieldFilter[], rawQuery = ''): readonly ValidationProblem[] {
-  const { values } = parseUrlEncoded(rawQuery, 'query');
-  return filters.map(({ field, operator }) => {
-    const name = `${field}__${operator}`;
-    const msg = 'Value error, only the field of sort_by has a range';
-    return { type: 'value_error', loc: ['query', name], msg, input: values[name], ctx: { error: {} } };
-  });
 }
