@@ -53,7 +53,9 @@ export function startKeyRotation(parts: KeyRotationParts): () => void {
 async function followKeys({ keys, config, audit, log }: KeyRotationParts): Promise<void> {
   await keys.refresh();
   const current = config();
-  for (const series of seriesOf(current, keys)) {
+  for (const { purpose, algorithm } of seriesOf(current, keys)) {
+    // Of a whole key nothing else may get into the log.
+    const series = { purpose, algorithm };
     const times = timesOf(series, current);
     if (!keys.isDue(series, times)) continue;
     // A rotation is an event of the audit; publishing the next key is only a line of the log.

@@ -50,6 +50,12 @@ t.test(
     await published(gateway, 2);
     t.ok(Math.abs((await toRotation()) - 600) < 60);
     const [next] = await publishedBy(gateway);
+    const added = gateway.logLines().find(({ msg, kid }) => msg === 'signing key added' && kid === next);
+    t.strictSame(
+      Object.keys(added ?? {}).filter((name) => !['level', 'time', 'msg', 'pid', 'hostname'].includes(name)),
+      ['purpose', 'algorithm', 'kid'],
+      'the log has nothing of the private key',
+    );
     const fresh = await gateway.api.refresh(cookie);
     t.equal(kidOf(fresh.json.access_token), first, 'the next one waits');
 
