@@ -73,7 +73,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
 
   async function sign(grant: AccessGrant) {
     // A key that was just revoked would sign what is refused.
-    await keys.fresh();
+    await keys.catchUp();
     const signingKey = keys.signer(algorithm);
     const instant = now();
     const iat = Math.floor(instant / 1000);

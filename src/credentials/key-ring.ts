@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { JSONWebKeySet } from 'jose';
 import { signerOf } from '../stores/key-schedule.ts';
-import type { KeyPurpose, SigningKey } from '../stores/signing-key.ts';
-import type { KnownKeys } from './known-keys.ts';
+import type { KeyPurpose, SigningKey } from '../stores/signing-keys.ts';
+import type { KnownKeys } from './signing-keys.ts';
 
 /** Algorithms of key pairs. */
 export type PairAlgorithm = 'ES256' | 'EdDSA' | 'RS256';
@@ -18,11 +18,11 @@ export interface TokenKey {
 
 /** The key pairs of one purpose; another replica may add, replace or remove one at any time. */
 export interface KeyRing {
-  /** Resolves once every change of keys of which this process was notified is known. */
-  fresh(): Promise<void>;
+  /** See {@link KnownKeys.catchUp}. */
+  catchUp(): Promise<void>;
   /** The key of that algorithm that signs now. Throws when there is none. */
   signer(algorithm: PairAlgorithm): TokenKey;
-  /** Whether what that key has signed counts, as far as is known. */
+  /** True if tokens signed by that key count, as far as is known. */
   has(kid: string): boolean;
   /** The key of tokens with that encoded header, looked up in the store if it isn't known yet. */
   find(encodedHeader: string): TokenKey | undefined | Promise<TokenKey | undefined>;
@@ -30,19 +30,18 @@ export interface KeyRing {
   published(): Promise<JSONWebKeySet>;
 }
 
-/** What the keys of a ring are for. */
+/** Use of the keys of a ring. */
 export interface KeyUse {
   readonly purpose: Exclude<KeyPurpose, 'cookie'>;
-  /** The `typ` of what they sign (RFC 8725 §3.11). */
+  /** `typ` of the tokens they sign (RFC 8725 §3.11). */
   readonly type: string;
 }
 
 const maxHeaderLength = 256;
 const algorithms: ReadonlySet<unknown> = new Set(['ES256', 'EdDSA', 'RS256']);
 
-/** The keys of one state of the store. */
+/** Keys made from one state of the store. */
 interface Ring {
-  /** What it was made from. */
   readonly stored: readonly SigningKey[];
   readonly byHeader: ReadonlyMap<string, TokenKey>;
   readonly byKid: ReadonlyMap<string, TokenKey>;
@@ -51,7 +50,7 @@ interface Ring {
 }
 
 /** Creates the key ring of a purpose. Its functions throw when a key can't be parsed. */
-export function createKeyRing(known: Pick<KnownKeys, 'keys' | 'search' | 'fresh'>, use: KeyUse): KeyRing {
+export function createKeyRing(known: Pick<KnownKeys, 'keys' | 'search' | 'catchUp'>, use: KeyUse): KeyRing {
   let ring = ringOf([], use);
 
   function current(): Ring {
@@ -60,7 +59,7 @@ export function createKeyRing(known: Pick<KnownKeys, 'keys' | 'search' | 'fresh'
   }
 
   return {
-    fresh: () => known.fresh(),
+    catchUp: () => known.catchUp(),
     signer(algorithm) {
       const key = current().signers.get(algorithm);
       if (key === undefined) throw new Error(`no signing key for ${algorithm}`);
@@ -106,7 +105,7 @@ function ringOf(
   };
 }
 
-/** Whether a token with that header may be signed by a key added since: it is written exactly as we write ours. */
+/** True if a key added since may have signed a token with that header: it is spelled exactly as we spell ours. */
 function mayBeOurs(encodedHeader: string, { type }: KeyUse): boolean {
   if (encodedHeader.length > maxHeaderLength) return false;
   try {

@@ -1,5 +1,5 @@
 import { keptText } from '../http1/message/copied-text.ts';
-import { type CookieSecrets, createCookieMacs } from './cookie-secrets.ts';
+import { type CookieSecrets, createCookieMacs } from './cookie-macs.ts';
 
 /** The content of a refresh cookie with a valid MAC. */
 export interface RefreshCookie {
@@ -68,7 +68,7 @@ export function createRefreshCookies(options: {
   }
 
   async function learnSecretsOf(values: readonly string[]): Promise<void> {
-    await options.secrets.fresh();
+    await options.secrets.catchUp();
     const isUnknown = (value: string) => shape.test(value) && read(value) === undefined;
     if (values.some(isUnknown)) await options.secrets.search();
   }

@@ -1,4 +1,4 @@
-import { type CookieSecrets, createCookieMacs } from './cookie-secrets.ts';
+import { type CookieSecrets, createCookieMacs } from './cookie-macs.ts';
 
 /** Writes and reads the values of the cookie by which browsers are signed in to the pages behind Postern. */
 export interface WebCookies {
@@ -42,5 +42,5 @@ export function createWebCookies(options: {
     if (values.some(isUnknown)) await secrets.search();
   }
 
-  return { write, read, learnSecretsOf, basis: () => secrets.current() };
+  return { write, read, learnSecretsOf, basis: () => secrets.keys };
 }

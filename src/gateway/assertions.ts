@@ -9,7 +9,7 @@ import {
   secretAssertionKey,
 } from '../credentials/assertion.ts';
 import { createKeyRing, type KeyRing } from '../credentials/key-ring.ts';
-import type { KnownKeys } from '../credentials/known-keys.ts';
+import type { KnownKeys } from '../credentials/signing-keys.ts';
 
 /** What proves to services that requests come from Postern. */
 export interface Assertions {

@@ -4,7 +4,7 @@ import type { PrincipalOfSession } from '../authenticate/session-principal.ts';
 import { createWebCookieAuthenticator, type WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
-import type { CookieSecrets } from '../credentials/cookie-secrets.ts';
+import type { CookieSecrets } from '../credentials/cookie-macs.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import { isProviderPath } from '../endpoints/provider-paths.ts';
 import { setCookie } from '../http/cookies.ts';

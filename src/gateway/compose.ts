@@ -7,12 +7,11 @@ import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { catalogueOf } from '../config/values/scope-names.ts';
 import { type AccessTokens, accessTokenUse, createAccessTokens } from '../credentials/access-token.ts';
-import { createCookieSecrets } from '../credentials/cookie-secrets.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
 import { createKeyRing } from '../credentials/key-ring.ts';
-import type { KnownKeys } from '../credentials/known-keys.ts';
 import type { HeldNow } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
+import type { KnownKeys } from '../credentials/signing-keys.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
 import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { pageStartCookiePrefix, startCookiePrefix } from '../endpoints/start-cookies.ts';
@@ -93,7 +92,6 @@ export async function composeGateway(
   const cors = createCors(config.cors, isConsoleHost ?? undefined);
   const isKnownOrigin = createKnownOrigins(ownOrigins(config), cors);
   await prepareKeys(config, lasting.keys);
-  const cookieSecrets = createCookieSecrets(lasting.keys);
   const assertions = composeAssertions(config, lasting);
   const callers = composeCallers(config, lasting, holdings, isKnownOrigin);
   const { authenticate, heldNow } = callers;
@@ -102,7 +100,7 @@ export async function composeGateway(
     readFile,
     authenticate,
     principalOf: callers.principalOf,
-    cookieSecrets,
+    cookieSecrets: lasting.keys,
     isKnownOrigin,
     cors,
   });
@@ -125,7 +123,7 @@ export async function composeGateway(
     ...lasting,
     tokens: callers.tokens,
     assertions,
-    cookieSecrets,
+    cookieSecrets: lasting.keys,
     catalogue,
     holdings,
     cookie,

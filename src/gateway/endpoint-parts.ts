@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { providerOf } from '../config/sections/identity-providers.ts';
 import type { Config } from '../config/sections/schema.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
-import type { CookieSecrets } from '../credentials/cookie-secrets.ts';
+import type { CookieSecrets } from '../credentials/cookie-macs.ts';
 import { createCursors } from '../credentials/cursor.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import { createPasswordHasher } from '../credentials/passwords.ts';

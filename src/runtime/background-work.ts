@@ -1,15 +1,14 @@
 import type { Audit } from '../administration/audit.ts';
 import type { Config } from '../config/sections/schema.ts';
-import type { KnownKeys } from '../credentials/known-keys.ts';
+import type { KeySettings } from '../credentials/key-times.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
+import type { KnownKeys } from '../credentials/signing-keys.ts';
 import type { Log } from '../log/log.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
+import type { SingleUse } from '../stores/single-use.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { reportCommandEvents } from './command-events.ts';
-import { addKeyMetrics } from './key-metrics.ts';
-import { startKeyRotation } from './key-rotation.ts';
-import type { KeySettings } from './key-times.ts';
-import { isFirstInInterval } from './once-among-replicas.ts';
+import { addKeyMetrics, startKeyRotation } from './key-rotation.ts';
 import type { RefusedConnections } from './refused-connections.ts';
 import type { OpenedStores, Stores } from './stores.ts';
 
@@ -17,6 +16,8 @@ const connectionsIntervalMs = 1_000;
 const flushIntervalMs = 60_000;
 const pruneIntervalMs = 600_000;
 const auditPruneIntervalMs = 60_000;
+/** Largest difference between the clocks of a gateway and of the store, ms. */
+const clockToleranceMs = 3_600_000;
 
 /** What goes on beside the requests. */
 export interface BackgroundWork {
@@ -84,4 +85,22 @@ export function startBackgroundWork(
       stopRotation();
     },
   };
+}
+
+/**
+ * True if this replica is the first to do `work` in the current interval; `now` in epoch ms. Also true if that can't be
+ * determined, so it is only for work that does no harm if every replica does it.
+ */
+export async function isFirstInInterval(
+  singleUse: Pick<SingleUse, 'consume'>,
+  work: string,
+  intervalMs: number,
+  now: number,
+): Promise<boolean> {
+  const interval = Math.floor(now / intervalMs);
+  try {
+    return await singleUse.consume(`${work} ${interval}`, now + intervalMs + clockToleranceMs);
+  } catch {
+    return true;
+  }
 }

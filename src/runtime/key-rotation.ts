@@ -1,17 +1,19 @@
 import type { Audit } from '../administration/audit.ts';
 import { automatic } from '../administration/caller.ts';
-import type { Config } from '../config/sections/schema.ts';
-import type { KnownKeys } from '../credentials/known-keys.ts';
+import { signingKeyEvents } from '../administration/signing-key-events.ts';
+import { type KeySettings, plannedSeries, timesOf } from '../credentials/key-times.ts';
+import type { KnownKeys } from '../credentials/signing-keys.ts';
 import type { Log } from '../log/log.ts';
-import type { KeySeries } from '../stores/signing-key.ts';
-import { signingKeyEvents } from './key-events.ts';
-import { type KeySettings, plannedSeries, timesOf } from './key-times.ts';
+import type { MetricsRegistry } from '../metrics/registry.ts';
+import { turnsAt } from '../stores/key-schedule.ts';
+import { isOfSeries, type KeySeries } from '../stores/signing-keys.ts';
 
-/** How often it is asked whether the keys have changed, or something is due, ms: a revoked key counts no longer than a second. */
+/** Interval of checks for changed keys and due rotations, ms: a revoked key counts no longer than a second. */
 const intervalMs = 250;
-/** How long nothing is tried after a failure, ms. */
+/** Pause after a failure, ms. */
 const pauseMs = 2_000;
 
+/** Dependencies of the rotation. */
 export interface KeyRotationParts {
   readonly keys: KnownKeys;
   /** The configuration that serves now. */
@@ -21,15 +23,15 @@ export interface KeyRotationParts {
 }
 
 /** Makes every series that the configuration signs with ready to sign. Rejects `store_unavailable`. */
-export async function prepareKeys(config: Config, keys: KnownKeys): Promise<void> {
+export async function prepareKeys(config: KeySettings, keys: KnownKeys): Promise<void> {
   await keys.refresh();
   for (const { series, times } of plannedSeries(config))
     if (keys.isDue(series, times)) await keys.turn(series, times);
 }
 
 /**
- * Follows changes of the keys, and replaces those whose time is over. While the store is away, the keys of now go on.
- * Returns what stops it.
+ * Follows changes of the keys, and replaces those whose time is over; while the store is unavailable, the present keys go
+ * on. Returns a function that stops it.
  */
 export function startKeyRotation(parts: KeyRotationParts): () => void {
   let isBusy = false;
@@ -53,7 +55,10 @@ export function startKeyRotation(parts: KeyRotationParts): () => void {
 async function followKeys({ keys, config, audit, log }: KeyRotationParts): Promise<void> {
   await keys.refresh();
   const current = config();
-  for (const { purpose, algorithm } of seriesOf(current, keys)) {
+  // Those that the configuration signs with, and any other there is.
+  const all = [...plannedSeries(current).map(({ series }) => series), ...keys.keys];
+  const bySeries = new Map<string, KeySeries>(all.map((each) => [`${each.purpose} ${each.algorithm}`, each]));
+  for (const { purpose, algorithm } of bySeries.values()) {
     // Of a whole key nothing else may get into the log.
     const series = { purpose, algorithm };
     const times = timesOf(series, current);
@@ -64,8 +69,19 @@ async function followKeys({ keys, config, audit, log }: KeyRotationParts): Promi
   }
 }
 
-/** Those that the configuration signs with, and any other there is. */
-function seriesOf(config: ReturnType<KeyRotationParts['config']>, keys: KnownKeys): readonly KeySeries[] {
-  const all = [...plannedSeries(config).map(({ series }) => series), ...keys.keys];
-  return [...new Map(all.map((each) => [`${each.purpose} ${each.algorithm}`, each])).values()];
+/** Adds the gauge of the time until the next key of each series signs. */
+export function addKeyMetrics(registry: MetricsRegistry, keys: KnownKeys, config: () => KeySettings): void {
+  registry.add({
+    name: 'signing_key_seconds_to_rotation',
+    help: 'Seconds until the next key signs, by purpose and algorithm; negative: it is overdue. Absent without rotation.',
+    type: 'gauge',
+    combination: 'min',
+    collect: () =>
+      plannedSeries(config()).flatMap(({ series, times }) => {
+        const ofSeries = keys.keys.filter((key) => isOfSeries(key, series));
+        const time = keys.time();
+        const at = turnsAt(ofSeries, times, time);
+        return Number.isFinite(at) ? [{ labels: { ...series }, value: (at - time) / 1000 }] : [];
+      }),
+  });
 }

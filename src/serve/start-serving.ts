@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
-import { KnownKeys } from '../credentials/known-keys.ts';
 import { createRecentUse } from '../credentials/recent-use.ts';
+import { KnownKeys } from '../credentials/signing-keys.ts';
 import { Strangers } from '../forward-auth/admission.ts';
 import { composeGateway, type LastingParts } from '../gateway/compose.ts';
 import type { HandshakeFailure } from '../http1/server/handshake-failure.ts';

@@ -1,36 +1,42 @@
-import type { SigningKey } from './signing-key.ts';
+/** The life of a key. Instants are epoch ms by the store's clock. */
+export interface ScheduledKey {
+  readonly kid: string;
+  readonly created: number;
+  /** Instant since which it signs; null: it is to be the next. */
+  readonly signsFrom: number | null;
+  /** Instant since which another one signs in its place. */
+  readonly retired: number | null;
+  /** Instant at which someone asked for the next one to sign, ahead of the schedule. */
+  readonly requested: number | null;
+  /** Longest validity of what it signs, ms. */
+  readonly lifetimeMs: number;
+}
 
-/** What the schedule reads of a key. */
-export type ScheduledKey = Pick<
-  SigningKey,
-  'kid' | 'created' | 'signsFrom' | 'retired' | 'requested' | 'lifetimeMs'
->;
-
-/** When the keys of a series are replaced; all in ms. */
+/** Times by which the keys of a series are replaced, all in ms. */
 export interface KeyTimes {
-  /** How long a key signs; null: until someone wants another one. */
+  /** Time for which a key signs; null: until someone asks for another one. */
   readonly rotateEveryMs: number | null;
-  /** How long a key is published at least before it signs. */
+  /** Minimum time for which a key is published before it signs. */
   readonly publishAheadMs: number;
-  /** How long what is signed may be valid; null: nothing is signed with keys of this series. */
+  /** Longest validity of what is signed; null: nothing is signed with keys of this series. */
   readonly lifetimeMs: number | null;
 }
 
-/** What is to be done to the keys of a series, in one step. */
+/** Changes to the keys of a series, made in one step. */
 export interface KeyTurn {
-  /** A new key is needed: one that signs at once, or the next. */
+  /** The new key that is needed: one that signs at once, or the next. */
   readonly needs: 'signer' | 'next' | null;
   /** The key to sign from now on. */
   readonly start: string | null;
-  /** Keys that sign no more. */
+  /** Keys that no longer sign. */
   readonly retire: readonly string[];
-  /** Keys that will be needed for longer than is noted, because what is signed lives longer now. */
+  /** Keys needed for longer than stored, because what is signed is valid for longer now. */
   readonly prolong: readonly string[];
-  /** Keys that nothing valid is signed with. */
+  /** Keys under which everything signed has expired. */
   readonly drop: readonly string[];
 }
 
-/** How far the clocks of a gateway and of the store may be apart, ms: by the gateway's, what it signs expires. */
+/** Largest difference between a gateway's clock, by which what it signs expires, and the store's, ms. */
 const clockToleranceMs = 60_000;
 
 /**
@@ -55,7 +61,7 @@ export function decideTurn(keys: readonly ScheduledKey[], times: KeyTimes, now: 
   return { ...nothing, drop, prolong, start: next.kid, retire };
 }
 
-/** When the next key will sign, epoch ms; Infinity: nothing is planned. */
+/** Instant from which the next key will sign, epoch ms; Infinity: nothing is planned. */
 export function turnsAt(keys: readonly ScheduledKey[], times: KeyTimes, now: number): number {
   const signer = signerOf(keys);
   if (signer === undefined) return now;
@@ -64,7 +70,7 @@ export function turnsAt(keys: readonly ScheduledKey[], times: KeyTimes, now: num
   return Math.max(due, published + times.publishAheadMs);
 }
 
-/** When a retired key is no longer needed, epoch ms; Infinity for others. */
+/** Instant from which a retired key is no longer needed, epoch ms; Infinity for others. */
 export function endsAt({ retired, lifetimeMs }: ScheduledKey): number {
   return retired === null ? Number.POSITIVE_INFINITY : retired + lifetimeMs + clockToleranceMs;
 }
@@ -85,7 +91,7 @@ export function nextOf<K extends ScheduledKey>(keys: readonly K[]): K | undefine
     .at(0);
 }
 
-/** Whether a decision changes anything. */
+/** True if a decision changes anything. */
 export function isDue({ needs, start, retire, prolong, drop }: KeyTurn): boolean {
   return needs !== null || start !== null || retire.length + prolong.length + drop.length > 0;
 }
@@ -100,7 +106,7 @@ function isDead(key: ScheduledKey, now: number): boolean {
   return now >= endsAt(key);
 }
 
-/** When the signer's time is over; that the next one may not be ready doesn't count. */
+/** End of the signer's time, even if the next one isn't ready. */
 function dueAt({ signsFrom, requested }: ScheduledKey, { rotateEveryMs }: KeyTimes): number {
   const planned = rotateEveryMs === null ? Number.POSITIVE_INFINITY : signsFrom! + rotateEveryMs;
   return Math.min(planned, requested ?? Number.POSITIVE_INFINITY);

@@ -9,7 +9,7 @@ import type { InvitationRecords } from './invitation-records.ts';
 import type { ManagedRecords } from './managed-records.ts';
 import type { ScopeSet } from './scope-set.ts';
 import type { ScopeSetRecords } from './scope-set-records.ts';
-import type { SigningKeyRecords } from './signing-key-records.ts';
+import type { SigningKeyRecords } from './signing-keys.ts';
 import type { NewUser, UserWithSets } from './user.ts';
 import type { UserIdentityRecords } from './user-identity-records.ts';
 import type { UserRecord, UserRecords } from './user-records.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createRecordSeals, type EncryptionKey, type RecordSeals } from '../../src/stores/record-seals.ts';
 import type { Records } from '../../src/stores/records.ts';
-import type { KeySeries, NewSigningKey } from '../../src/stores/signing-key.ts';
+import type { KeySeries, NewSigningKey } from '../../src/stores/signing-keys.ts';
 
 /** One store that is opened again and again, as by starts of a gateway. */
 export interface SealedStore {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { KeySeries, NewSigningKey, SigningKey } from '../../src/stores/signing-key.ts';
+import type { KeySeries, NewSigningKey, SigningKey } from '../../src/stores/signing-keys.ts';
 import { startOfTime } from './fixtures.ts';
 import type { RecordsFactory } from './records-suite.ts';
 

@@ -1,9 +1,8 @@
 import t from 'tap';
 import { accessTokenUse } from '../../src/credentials/access-token.ts';
 import { createKeyRing, headerOf as headerWithType } from '../../src/credentials/key-ring.ts';
-import { KnownKeys } from '../../src/credentials/known-keys.ts';
-import { generateSigningKey } from '../../src/credentials/signing-keys.ts';
-import type { NewSigningKey } from '../../src/stores/signing-key.ts';
+import { generateSigningKey, KnownKeys } from '../../src/credentials/signing-keys.ts';
+import type { NewSigningKey } from '../../src/stores/signing-keys.ts';
 import { signing } from '../support/administration/signing-keys.ts';
 import { KeyStore } from '../support/stores/key-store.ts';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import { isFirstInInterval } from '../../src/runtime/once-among-replicas.ts';
+import { isFirstInInterval } from '../../src/runtime/background-work.ts';
 
 const minute = 60_000;
 

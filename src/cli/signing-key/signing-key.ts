@@ -1,11 +1,17 @@
 import { operator } from '../../administration/caller.ts';
+import { signingKeyEvents } from '../../administration/signing-key-events.ts';
 import type { Config } from '../../config/sections/schema.ts';
+import { type PlannedSeries, plannedSeries, timesOf } from '../../credentials/key-times.ts';
 import { generateSigningKey } from '../../credentials/signing-keys.ts';
-import { signingKeyEvents } from '../../runtime/key-events.ts';
-import { type PlannedSeries, plannedSeries, timesOf } from '../../runtime/key-times.ts';
 import { endsAt, nextOf, signerOf, turnsAt } from '../../stores/key-schedule.ts';
-import { isOfSeries, type KeySeries, type SigningKey, type StoredKeys } from '../../stores/signing-key.ts';
-import type { KeyChange, KeyTurnRequest } from '../../stores/signing-key-records.ts';
+import {
+  isOfSeries,
+  type KeyChange,
+  type KeySeries,
+  type KeyTurnRequest,
+  type SigningKey,
+  type StoredKeys,
+} from '../../stores/signing-keys.ts';
 import { type Call, Failure } from '../command.ts';
 import { readableTime } from '../present.ts';
 import { printResult, table } from '../terminal.ts';

@@ -1,8 +1,8 @@
-import { decideTurn, isDue, type KeyTurn } from '../key-schedule.ts';
+import { decideTurn, isDue } from '../key-schedule.ts';
 import type { RecordSeals } from '../record-seals.ts';
 import type { Records } from '../records.ts';
-import { isOfSeries, type NewSigningKey, type SigningKey } from '../signing-key.ts';
-import type { KeyChange, KeyTurnRequest } from '../signing-key-records.ts';
+import type { KeyChange, KeyTurnRequest } from '../signing-keys.ts';
+import { isOfSeries, type NewSigningKey, type SigningKey } from '../signing-keys.ts';
 import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { openSecret, sealedUses } from './sealed-values.ts';
@@ -34,14 +34,8 @@ export function createSigningKeys(database: SqlDatabase, now: () => number, seal
         return { keys: yield* readKeys(seals), time: yield* time() };
       }),
     turnSigningKeys: (wanted, audit) =>
-      writeAudited(database, now, () => turnKeys(wanted, { time, seals }), audit),
+      writeAudited(database, now, () => turnKeys(wanted, time, seals), audit),
   };
-}
-
-/** What steps about keys need besides the query. */
-interface KeyParts {
-  readonly time: SqlDatabase['time'];
-  readonly seals: RecordSeals;
 }
 
 function* readKeys(seals: RecordSeals): Steps<readonly SigningKey[]> {
@@ -52,7 +46,7 @@ function* readKeys(seals: RecordSeals): Steps<readonly SigningKey[]> {
   }));
 }
 
-function* turnKeys(wanted: KeyTurnRequest, { time, seals }: KeyParts): Steps<KeyChange> {
+function* turnKeys(wanted: KeyTurnRequest, time: SqlDatabase['time'], seals: RecordSeals): Steps<KeyChange> {
   const { series, times, candidate } = wanted;
   const now = yield* time();
   const asked = yield* doAsAsked(wanted, now);
@@ -65,9 +59,16 @@ function* turnKeys(wanted: KeyTurnRequest, { time, seals }: KeyParts): Steps<Key
   const added = turn.needs === null ? null : candidate;
   const change = { time: now, turn, added: added?.kid ?? null, ...asked };
   if (asked.revoked === null && asked.requested === null && !isDue(turn)) return { ...change, keys: before };
-  yield* apply(turn, wanted, now);
-  if (added !== null)
-    yield* add(turn.needs === 'signer' ? yield* asBefore(added, seals) : added, { turn, wanted, now, seals });
+  for (const kid of turn.drop) yield* run(drop, kid);
+  for (const kid of turn.prolong) yield* run(prolong, times.lifetimeMs, kid);
+  for (const kid of turn.retire) yield* run(retire, now, kid);
+  if (turn.start !== null) yield* run(start, now, turn.start);
+  if (added !== null) {
+    const isFirst = turn.needs === 'signer';
+    const { kid, purpose, algorithm, privateJwk } = isFirst ? yield* asBefore(added, seals) : added;
+    const sealed = seals.seal(sealedUses.signingKey(added), privateJwk);
+    yield* run(insert, kid, purpose, algorithm, sealed, now, isFirst ? now : null, times.lifetimeMs);
+  }
   yield* noteSigningKeys();
   return { ...change, keys: yield* readKeys(seals) };
 }
@@ -81,29 +82,6 @@ function* doAsAsked(
     revoke === undefined ? [] : yield* run<{ readonly kid: string }>(revokeKey, revoke, purpose, algorithm);
   const noted = isRequested ? yield* run<{ readonly kid: string }>(request, now, purpose, algorithm) : [];
   return { revoked: dropped[0]?.kid ?? null, requested: noted[0]?.kid ?? null };
-}
-
-function* apply(turn: KeyTurn, { times }: KeyTurnRequest, now: number): Steps<void> {
-  for (const kid of turn.drop) yield* run(drop, kid);
-  for (const kid of turn.prolong) yield* run(prolong, times.lifetimeMs, kid);
-  for (const kid of turn.retire) yield* run(retire, now, kid);
-  if (turn.start !== null) yield* run(start, now, turn.start);
-}
-
-function* add(
-  key: NewSigningKey,
-  parts: {
-    readonly turn: KeyTurn;
-    readonly wanted: KeyTurnRequest;
-    readonly now: number;
-    readonly seals: RecordSeals;
-  },
-): Steps<void> {
-  const { turn, wanted, now, seals } = parts;
-  const { kid, purpose, algorithm, privateJwk } = key;
-  const sealed = seals.seal(sealedUses.signingKey(key), privateJwk);
-  const signsFrom = turn.needs === 'signer' ? now : null;
-  yield* run(insert, kid, purpose, algorithm, sealed, now, signsFrom, wanted.times.lifetimeMs);
 }
 
 /** The first secret of cookies is the one they had before secrets could be replaced, if there is one. */

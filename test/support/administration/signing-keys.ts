@@ -1,7 +1,7 @@
 import { accessTokenUse } from '../../../src/credentials/access-token.ts';
-import type { CookieSecrets } from '../../../src/credentials/cookie-secrets.ts';
+import type { CookieSecrets } from '../../../src/credentials/cookie-macs.ts';
 import { createKeyRing, type KeyRing } from '../../../src/credentials/key-ring.ts';
-import type { NewSigningKey, SigningKey } from '../../../src/stores/signing-key.ts';
+import type { NewSigningKey, SigningKey } from '../../../src/stores/signing-keys.ts';
 
 /** A key that signs since `created`. */
 export function signing(key: NewSigningKey, created = 1): SigningKey {
@@ -11,10 +11,15 @@ export function signing(key: NewSigningKey, created = 1): SigningKey {
 /** A ring of access tokens in which these keys sign, newest first, and that never gets another one. */
 export function ringOf(...keys: readonly NewSigningKey[]): KeyRing {
   const stored = keys.map((key, index) => signing(key, keys.length - index));
-  return createKeyRing({ keys: stored, search: async () => {}, fresh: async () => {} }, accessTokenUse);
+  return createKeyRing({ keys: stored, search: async () => {}, catchUp: async () => {} }, accessTokenUse);
 }
 
 /** The secret of cookies, and earlier ones. */
 export function cookieSecrets(...secrets: readonly Uint8Array[]): CookieSecrets {
-  return { current: () => secrets, fresh: async () => {}, search: async () => {} };
+  const keys = secrets.map((secret, index) => {
+    const k = Buffer.from(secret).toString('base64url');
+    const key = { purpose: 'cookie', algorithm: 'HS256', kid: `secret ${index}` } as const;
+    return signing({ ...key, privateJwk: JSON.stringify({ kty: 'oct', k }) }, secrets.length - index);
+  });
+  return { keys, catchUp: async () => {}, search: async () => {} };
 }

@@ -1,5 +1,5 @@
 import { createHmac, createPublicKey, sign } from 'node:crypto';
-import type { NewSigningKey } from '../../../src/stores/signing-key.ts';
+import type { NewSigningKey } from '../../../src/stores/signing-keys.ts';
 import { type CorpusRow, expand } from './corpus.ts';
 import { encode, foreign, privateKeyOf, publicKeyOf, withSpareBits } from './forged-tokens.ts';
 

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { generateSigningKey } from '../../../src/credentials/signing-keys.ts';
-import type { NewSigningKey } from '../../../src/stores/signing-key.ts';
+import type { NewSigningKey } from '../../../src/stores/signing-keys.ts';
 
 /** The issuer of the claims below. */
 export const issuer = 'https://acme.example.com';

@@ -1,8 +1,8 @@
 import { Audit } from '../../../src/administration/audit.ts';
 import { automatic } from '../../../src/administration/caller.ts';
-import { signingKeyEvents } from '../../../src/runtime/key-events.ts';
+import { signingKeyEvents } from '../../../src/administration/signing-key-events.ts';
 import type { Records } from '../../../src/stores/records.ts';
-import type { KeySeries } from '../../../src/stores/signing-key.ts';
+import type { KeySeries } from '../../../src/stores/signing-keys.ts';
 
 const series: KeySeries = { purpose: 'access-token', algorithm: 'ES256' };
 const times = { rotateEveryMs: 100_000, publishAheadMs: 1_000, lifetimeMs: 39_500 };

@@ -1,6 +1,6 @@
 import { decideTurn } from '../../../src/stores/key-schedule.ts';
-import { isOfSeries, type SigningKey, type StoredKeys } from '../../../src/stores/signing-key.ts';
-import type { KeyChange, KeyTurnRequest } from '../../../src/stores/signing-key-records.ts';
+import type { KeyChange, KeyTurnRequest } from '../../../src/stores/signing-keys.ts';
+import { isOfSeries, type SigningKey, type StoredKeys } from '../../../src/stores/signing-keys.ts';
 
 /** The part of the records that holds keys that sign, in memory and as a test wants it. */
 export class KeyStore {

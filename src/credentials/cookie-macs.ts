@@ -1,54 +1,29 @@
 import { timingSafeEqual } from 'node:crypto';
 import { signerOf } from '../stores/key-schedule.ts';
-import type { SigningKey } from '../stores/signing-key.ts';
-import type { KnownKeys } from './known-keys.ts';
+import type { SigningKey } from '../stores/signing-keys.ts';
 import { createMac, type Mac } from './mac.ts';
+import type { KnownKeys } from './signing-keys.ts';
 
-/** The secrets of cookies, which replace one another. */
-export interface CookieSecrets {
-  /** The one to write with, then all others; another array whenever they have changed. */
-  current(): readonly Uint8Array[];
-  /** Resolves once every change of them of which this process was notified is known. */
-  fresh(): Promise<void>;
-  /** Looks for one that isn't known yet: see {@link KnownKeys.search}. Rejects `store_unavailable`. */
-  search(): Promise<void>;
-}
+/** The store's keys, of which those of purpose `cookie` are the secrets of cookies. */
+export type CookieSecrets = Pick<KnownKeys, 'keys' | 'catchUp' | 'search'>;
 
 /** MACs under the secrets of cookies, for one kind of cookie. */
 export interface CookieMacs {
   /** `text` with its tag in base64url behind a dot, under the secret that counts for new cookies. */
   tagged(text: string, fields: readonly string[]): string;
-  /** Whether `value` is, byte for byte, what `tagged` gave under any of the secrets. */
+  /** True if `value` is, byte for byte, what `tagged` returned under any of the secrets. */
   isTagged(value: string, text: string, fields: readonly string[]): boolean;
 }
 
-/** Creates the secrets; `keys` are those of the store. Its function throws when there is none. */
-export function createCookieSecrets(known: Pick<KnownKeys, 'keys' | 'fresh' | 'search'>): CookieSecrets {
-  let stored: readonly SigningKey[] | null = null;
-  let secrets: readonly Uint8Array[] = [];
-  return {
-    fresh: () => known.fresh(),
-    search: () => known.search(),
-    current() {
-      if (stored !== known.keys) {
-        secrets = secretsOf(known.keys);
-        stored = known.keys;
-      }
-      return secrets;
-    },
-  };
-}
-
-/** Creates the MACs of a purpose: see {@link createMac}. */
+/** Creates the MACs of a purpose: see {@link createMac}. They throw while no secret signs. */
 export function createCookieMacs(secrets: CookieSecrets, purpose: string): CookieMacs {
-  let made: readonly Uint8Array[] | null = null;
+  let madeFrom: readonly SigningKey[] | null = null;
   let macs: readonly Mac[] = [];
 
   function current(): readonly Mac[] {
-    const wanted = secrets.current();
-    if (made !== wanted) {
-      macs = wanted.map((secret) => createMac(secret, purpose));
-      made = wanted;
+    if (madeFrom !== secrets.keys) {
+      macs = secretsOf(secrets.keys).map((secret) => createMac(secret, purpose));
+      madeFrom = secrets.keys;
     }
     return macs;
   }
@@ -69,6 +44,7 @@ export function createCookieMacs(secrets: CookieSecrets, purpose: string): Cooki
   };
 }
 
+/** The secret that signs, then all others. */
 function secretsOf(stored: readonly SigningKey[]): readonly Uint8Array[] {
   const keys = stored.filter(({ purpose }) => purpose === 'cookie');
   const signer = signerOf(keys);

@@ -1,7 +1,7 @@
-import type { ChangeEvent } from '../administration/audit.ts';
-import type { KeyChange } from '../stores/signing-key-records.ts';
+import type { KeyChange } from '../stores/signing-keys.ts';
+import type { ChangeEvent } from './audit.ts';
 
-/** The audit events of a change of keys: that another one signs, that one was revoked, or that the next was asked for. */
+/** Audit events of a change of keys: another key signs, one was revoked, or the next one was asked for. */
 export function signingKeyEvents({
   turn,
   revoked,
