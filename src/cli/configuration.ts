@@ -6,7 +6,7 @@ import {
   formatProblem,
   formatWarning,
 } from '../config/report/problems.ts';
-import { notesOf } from '../config/rules/notes.ts';
+import { notesOf } from '../config/rules/warnings.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { type Creation, problemsOfStoreFiles } from '../runtime/store-files.ts';
 import { type Call, Failure } from './command.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Config } from './sections/schema.ts';
 import { isTlsFile } from './values/certificates.ts';
 
-/** The configuration with every path of a file or socket made absolute, starting at `folder`. */
+/** The configuration with every path of a file or socket resolved against `folder`. */
 export function withAbsolutePaths(config: Config, folder: string): Config {
   const upstreams = Object.entries(config.upstreams).map(([name, upstream]) => [
     name,
@@ -37,7 +37,7 @@ function withAbsoluteLogo<Web extends { logo?: string | undefined }>(web: Web, f
   return web.logo === undefined ? web : { ...web, logo: resolve(folder, web.logo) };
 }
 
-/** An address whose path, if it leads to a file or socket, is absolute, starting at `folder`. */
+/** The address with its path, if it has one, resolved against `folder`. */
 export function withAbsolutePath<Address extends object>(address: Address, folder: string): Address {
   return 'path' in address ? { ...address, path: resolve(folder, String(address.path)) } : address;
 }

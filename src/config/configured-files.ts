@@ -5,10 +5,10 @@ import { clientTlsFiles } from './values/client-tls.ts';
 /** Reads a file that a configuration names. Throws Node's error if it can't be read. */
 export type ReadFile = (path: string) => Buffer;
 
-/** What the files that a valid configuration names by their paths held when they were read; it can be sent to a process. */
+/** Contents of the files that a valid configuration names, by path, as read; can be sent to another process. */
 export type ConfiguredFiles = ReadonlyMap<string, FileContent>;
 
-/** The bytes of a file, or why it can't be read. */
+/** The bytes of a file, or the error of reading it. */
 type FileContent = { readonly bytes: Uint8Array } | { readonly code: string; readonly message: string };
 
 /**
@@ -20,8 +20,8 @@ export function readConfiguredFiles(config: Config): ConfiguredFiles {
 }
 
 /**
- * Reads the files that stores are opened with. This happens once, at the start: their content counts as long as the stores
- * are open, also in workers that are started later.
+ * Reads the files that stores are opened with. They are read once, at the start, and stay in use as long as the stores are open,
+ * also in workers started later.
  */
 export function readStoreFiles({ stores }: Config): ConfiguredFiles {
   return contentsOf(storeFileKeys.flatMap((key) => filesOfStores(stores, key)));
@@ -37,7 +37,7 @@ export function configuredPaths(config: Config): readonly string[] {
 /** The keys of `stores` that name files. */
 export const storeFileKeys = ['records_tls', 'records_encryption', 'sessions_tls'] as const;
 
-/** The files that a key of `stores` names. */
+/** Paths of the files that a key of `stores` names. */
 export function filesOfStores(
   stores: Config['stores'],
   key: (typeof storeFileKeys)[number],

@@ -8,23 +8,22 @@ import { positionsIn } from './report/positions.ts';
 import { type ConfigProblem, type Finding, keyOf } from './report/problems.ts';
 import { parseYaml } from './report/syntax.ts';
 import { readTree } from './report/tree.ts';
-import { certificateWarnings } from './rules/certificate-warnings.ts';
 import { findingsOfFiles } from './rules/file-rules.ts';
 import { findingsOfRules } from './rules/rules.ts';
-import { warningsOf } from './rules/warnings.ts';
+import { certificateWarnings, warningsOf } from './rules/warnings.ts';
 import { type Config, configSchema } from './sections/schema.ts';
 
 /** A valid configuration. */
 interface ValidConfig {
   readonly config: Config;
   readonly problems?: undefined;
-  /** What is allowed but probably unintended, in file order. */
+  /** Settings that are allowed but probably unintended, in file order. */
   readonly warnings: readonly ConfigProblem[];
   /** Adds line and column to the findings of later checks. */
   readonly problemsOf: (findings: readonly Finding[]) => readonly ConfigProblem[];
 }
 
-/** Everything that is wrong with a configuration, in file order. */
+/** All problems of a configuration, in file order. */
 interface InvalidConfig {
   readonly config?: undefined;
   readonly problems: readonly ConfigProblem[];
@@ -32,7 +31,7 @@ interface InvalidConfig {
   readonly hasFileProblems: boolean;
 }
 
-/** A valid configuration, or everything that is wrong with it. */
+/** A valid configuration, or all problems of an invalid one. */
 export type LoadedConfig = (ValidConfig | InvalidConfig) & {
   /**
    * Absolute paths of the configuration file, of every `{ file: PATH }` in it, found or not, and of certificate files
@@ -58,7 +57,7 @@ export function loadConfig(file: string, env: NodeJS.ProcessEnv): LoadedConfig {
   return { ...judged, sources: [...sources] };
 }
 
-/** Judges a configuration that is in no file; relative paths start at `folder`. Never throws for its content. */
+/** Validates a configuration given as text; relative paths start at `folder`. Never throws because of its content. */
 export function loadConfigText(text: string, folder: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const sources = new Set<string>();
   return { ...judge(text, { env, folder: resolve(folder), sources }), sources: [...sources] };
@@ -103,7 +102,7 @@ function invalid(problems: readonly ConfigProblem[], hasFileProblems = false): I
   return { problems, hasFileProblems };
 }
 
-/** Whether a finding of the tree is already about that value: an unset variable isn't a missing key as well. */
+/** Matches findings of the tree about the issue's value: an unset variable isn't reported as a missing key as well. */
 function isAbout(issue: Finding): (finding: Finding) => boolean {
   return ({ path, offset }) => offset === undefined && keyOf(path) === keyOf(issue.path);
 }

@@ -19,7 +19,7 @@ export interface CheckServerOptions {
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
   /** Creates what all questions of a connection have in common; the certificate's subject is null if it has shown none. */
   readonly createChannel: (socket: Socket, clientCertificate: string | null) => RequestChannel;
-  /** Whether the peer may ask at all. */
+  /** True if the peer may ask at all. */
   readonly mayAsk: (channel: RequestChannel) => boolean;
   /** A question has come; one that can't be read, or of a peer that may not ask, is empty. */
   readonly onQuestion: (

@@ -5,7 +5,7 @@ import type { RefusalParts, RefusalShape } from '../http/reply.ts';
 export interface DescribingHeaders {
   readonly method: string;
   readonly target: string;
-  /** Whether the target follows a scheme and an authority. */
+  /** True if the target follows a scheme and an authority. */
   readonly isUrl: boolean;
 }
 

@@ -63,7 +63,7 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
   const { composeWebArea } = await import('./web-area.ts');
   const { areaFields } = await import('../web/area.ts');
   const { createRefusedNavigation } = await import('../web/refused-navigation.ts');
-  const { createEchoPage } = await import('../web/echo-page.ts');
+  const { createEchoPage } = await import('../web/pages/echo.ts');
   const { createServiceWorkerGuard } = await import('../web/service-workers.ts');
   const { path, service_workers: serviceWorkers } = config.web;
   const area = composeWebArea(config, config.web, options);

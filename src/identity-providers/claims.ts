@@ -24,7 +24,7 @@ export interface Granted {
 type PlainValue = string | number | boolean;
 
 /**
- * Whether a claim has that value, or contains it when it is a list. A number or boolean equals its text too
+ * True if a claim has that value, or contains it when it is a list. A number or boolean equals its text too
  * (`"true"`): some providers write `email_verified` like that. Objects equal nothing.
  */
 export function hasValue(claims: JsonObject, name: string, wanted: PlainValue): boolean {

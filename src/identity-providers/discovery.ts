@@ -15,7 +15,7 @@ export interface ProviderMetadata extends AuthorizationServer {
 export interface DiscoveryOptions {
   /** As configured: determines the document's URL, and must be its `issuer`. */
   readonly issuer: string;
-  /** Whether the provider must have a token endpoint. */
+  /** True if the provider must have a token endpoint. */
   readonly response: 'id_token' | 'code';
   readonly network: Pick<ProviderNetwork, 'getObject'>;
   /** The clock, epoch ms. */
@@ -49,7 +49,7 @@ export function createDiscovery(options: DiscoveryOptions): CachedDocument<Provi
   return createCachedDocument({ load, now, onFailure });
 }
 
-/** Whether the provider can return codes, as far as it says so (Discovery §3). */
+/** True if the provider can return codes, as far as it says so (Discovery §3). */
 export function canReturnCodes({
   token_endpoint,
   response_types_supported = ['code'],

@@ -39,7 +39,7 @@ export type Presented =
 export interface Sender {
   /** The values of the cookie that binds this start to the browser that began it. */
   bindings(start: SignInStart): readonly string[];
-  /** Whether only one of our own pages can have sent it. */
+  /** True if only one of our own pages can have sent it. */
   isOwnPage(): boolean;
 }
 
@@ -55,7 +55,7 @@ export interface IdentityProvider {
   /** The start that the `state` of a response belongs to, whatever became of it, if this browser began it. */
   startOf(state: string, sender: Pick<Sender, 'bindings'>): SignInStart | undefined;
   /**
-   * Whether its response must carry `iss`: it announces that it does, and nothing signed says so (RFC 9207 §2.4).
+   * True if its response must carry `iss`: it announces that it does, and nothing signed says so (RFC 9207 §2.4).
    * Rejects with {@link Refusal} `provider_unavailable`.
    */
   requiresIssuer(): Promise<boolean>;
@@ -66,7 +66,7 @@ export interface IdentityProvider {
    * `user_not_provisioned` (a required claim is missing), `provider_unavailable`, `store_unavailable`, `overloaded`.
    */
   redeem(presented: Awaitable<Presented>, sender: Sender): Promise<VerifiedIdentity>;
-  /** Whether it can return codes, as far as it says so; true while it can't be asked. */
+  /** True if it can return codes, as far as it says so; true while it can't be asked. */
   offersCode(): Promise<boolean>;
   /**
    * Where a browser signs out at the provider (RP-Initiated Logout §2); null if it can't, or the provider can't be asked.
@@ -284,7 +284,7 @@ function requireBinding(start: SignInStart, sender: Sender): void {
   if (!isBoundTo(start, sender.bindings(start))) throw refusal('start of another browser');
 }
 
-/** Whether the code can be sent again: it was never sent, or the provider asked to retry later. */
+/** True if the code can be sent again: it was never sent, or the provider asked to retry later. */
 function isUndone(error: unknown): boolean {
   return error instanceof ProviderUnavailable
     ? error.isUndone

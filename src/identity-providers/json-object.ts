@@ -17,7 +17,7 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** Whether it is an object, not an array or null. */
+/** True if it is an object, not an array or null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

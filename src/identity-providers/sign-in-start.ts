@@ -131,7 +131,7 @@ class StartKey {
 }
 
 /**
- * Whether a browser with those values in its cookie began the start. One match is enough: a cookie planted beside it by
+ * True if a browser with those values in its cookie began the start. One match is enough: a cookie planted beside it by
  * a neighbouring host must not prevent the sign-in.
  */
 export function isBoundTo(start: SignInStart, values: readonly string[]): boolean {

@@ -13,15 +13,15 @@ import { NodeResponse } from './response.ts';
 /** Pipelined requests that are kept before the client has to wait. */
 const maxWaiting = 16;
 
-/** One client connection that `node:http` reads, which hands over every request with its response. */
+/** Client connection that `node:http` reads and hands over with every request and response. */
 export class NodeConnection<Exchange extends ServerExchange> extends ServedConnection<Exchange> {
   protected body: IncomingBody = new IncomingBody({ isChunked: false, length: 0 }, 0);
   /** The response that has not left yet. */
   #current: ServerResponse | null = null;
   readonly #waiting: ServerResponse[] = [];
-  /** For what came after the last request, or in place of its body. */
+  /** Refusal of bytes after the last request, or in place of its body. */
   #refusal: Refusal | null = null;
-  /** Of the socket, when the connection last became idle: more is part of a head. */
+  /** The socket's `bytesRead` when the connection last became idle: bytes beyond it are part of a head. */
   #bytesRead: number;
 
   constructor(socket: Socket, options: ConnectionOptions<Exchange>) {
@@ -33,19 +33,19 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
     socket.destroySoon = () => this.#linger();
   }
 
-  /** Takes a request; it has its turn when the responses to those before it have left. */
+  /** Takes a request; its turn comes when the responses to earlier ones have left. */
   receive(response: ServerResponse): void {
     if (this.clock.phase === phase.ending) return;
     if (this.#current === null) this.#accept(response);
     else if (this.#waiting.push(response) > maxWaiting) this.socket.pause();
   }
 
-  /** Takes what Node's parser says of bytes that are no request or no body, or have not come in time. */
+  /** Takes an error of Node's parser: malformed bytes, or a timeout. */
   receiveError(error: Error & { readonly rawPacket?: Buffer }): void {
     const refusal = refusalOf(error);
     if (refusal === null || this.socket.bytesRead === 0) this.socket.destroy();
     else if (this.clock.phase === phase.ending) return;
-    // Bytes before these in the same packet were a request, which would not be over yet.
+    // Earlier bytes of the same packet were a request, which would still be open.
     else if (this.#current === null) this.onUnreadable(refusal, error.rawPacket ?? this.begunHead);
     else {
       this.#refusal ??= refusal;
@@ -63,7 +63,7 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
       this.onUnreadable(problem, receivedHead({ method, target, fields }));
       return;
     }
-    // It asks for another protocol: Node has left the socket to us.
+    // The request asks for another protocol: Node has left the socket to us.
     const isLast = response.socket === null;
     if (isLast) response.assignSocket(this.socket);
     this.#current = response;
@@ -150,7 +150,7 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
   }
 }
 
-/** The refusal that a `clientError` comes to; null when the connection itself failed. */
+/** The refusal for a `clientError`; null if the connection itself failed. */
 function refusalOf({ code = '', message }: Error & { readonly code?: string }): Refusal | null {
   const options = { close: true, cause: message };
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal('request_timeout', options);
@@ -159,7 +159,7 @@ function refusalOf({ code = '', message }: Error & { readonly code?: string }): 
   return isMalformed ? new Refusal('bad_request', options) : null;
 }
 
-/** What Node lets through, and the built-in engine doesn't: other versions, CONNECT with a body, and long heads. */
+/** Refusal of requests that only Node accepts: other versions, CONNECT with a body, and long heads. */
 function problemOf(
   { httpVersion, method = '', url = '', rawHeaders }: IncomingMessage,
   framing: RequestFraming,
@@ -167,7 +167,7 @@ function problemOf(
 ): Refusal | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return new Refusal('version_not_supported');
   if (method === 'CONNECT' && hasBody(framing)) return new Refusal('bad_request');
-  // A long target may not count, and blanks that Node cut off don't either.
+  // A long target may not count, nor do spaces that Node cut off.
   const requestLine = Buffer.from(`${method} ${url} HTTP/1.1`, 'latin1');
   const length = rawHeaders.reduce((sum, text) => sum + text.length + 2, requestLine.length);
   const isTooLong = length > headerBytes && length - targets.uncounted(requestLine, 0) > headerBytes;

@@ -14,7 +14,7 @@ import { checkIntervalMs } from '../http1/server/server.ts';
 import { TlsGate, tlsServerOptions } from '../http1/server/tls-gate.ts';
 import { NodeConnection } from './connection.ts';
 
-/** Listens with `node:http`: what a client sends is read by Node's parser, llhttp. */
+/** Creates a listener of `node:http`, which reads requests with Node's parser, llhttp. */
 export function createNodeListener<Exchange extends ServerExchange>(
   options: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,
@@ -23,7 +23,7 @@ export function createNodeListener<Exchange extends ServerExchange>(
   const { limits, tls } = options;
   const connections = new WeakMap<Duplex, NodeConnection<Exchange>>();
   const settings = {
-    // Ours to refuse, with a response that says why.
+    // Refused by us, with a response that states the reason.
     requireHostHeader: false,
     requestTimeout: 0,
     keepAliveTimeoutBuffer: 0,
@@ -35,7 +35,7 @@ export function createNodeListener<Exchange extends ServerExchange>(
   const gate = tlsServer === null ? null : new TlsGate(tlsServer, tls!, options.onHandshakeFailed);
   const server = tlsServer ?? createServer(settings);
   apply(options);
-  // Called as the server closes, for connections with half a head as well; ours close themselves.
+  // Called when the server closes, also for connections with half a head; ours close themselves.
   server.closeIdleConnections = () => {};
   const onRequest = (_request: IncomingMessage, response: ServerResponse) =>
     connections.get(response.req.socket)?.receive(response);
@@ -57,12 +57,12 @@ export function createNodeListener<Exchange extends ServerExchange>(
     onConnection(connection, socket);
   });
 
-  /** Timeouts are read each time, the size of heads for each new connection. */
+  /** Applies limits: Node reads timeouts each time, the size of heads for each new connection. */
   function apply({ limits, targets }: ServerSettings): void {
     Object.assign(server, {
-      // Judged exactly once the head is there, as the built-in engine counts it.
+      // An upper bound: the complete head is measured as in the built-in engine.
       maxHeaderSize: limits.headerBytes + targets.maxUncountedBytes,
-      // Node would drop the rest without a word.
+      // Node would drop further headers silently.
       maxHeadersCount: 0,
       headersTimeout: limits.headerTimeoutMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
@@ -72,7 +72,7 @@ export function createNodeListener<Exchange extends ServerExchange>(
   return { server, apply, renewTls: (renewed) => gate?.renew(renewed) };
 }
 
-/** Node stops reading HTTP once it takes a request for an upgrade, which it must not do while a body follows. */
+/** Decides about upgrades: Node stops reading HTTP after one, which it must not do while a body follows. */
 function asksForAnotherProtocol({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   return httpVersion === '1.1' && !hasBody(requestFraming(1, rawHeaders));
 }

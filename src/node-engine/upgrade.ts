@@ -5,9 +5,9 @@ import { createProxyServer } from 'http-proxy-3';
 import type { UpstreamRequest } from '../http1/client/client-request.ts';
 
 /**
- * Asks an upstream for another protocol on `socket`, by http-proxy-3. It is given our request in place of the client's
- * and one end of a pair in place of the client's socket: what may pass is for the same rules to say on both engines.
- * Returns its request, and the other end of the pair, which begins with a response that http-proxy-3 wrote for the client.
+ * Asks an upstream for another protocol on `socket` through http-proxy-3. It gets our request in place of the client's, and one
+ * end of a pair in place of the client's socket, so that both engines apply the same rules. Returns http-proxy-3's request, and
+ * the other end of the pair, which begins with the response that http-proxy-3 wrote for the client.
  */
 export function requestUpgrade(request: UpstreamRequest, socket: Socket): [ClientRequest, Duplex] {
   const [near, far] = duplexPair();
@@ -18,7 +18,7 @@ export function requestUpgrade(request: UpstreamRequest, socket: Socket): [Clien
     method: request.method,
     ignorePath: true,
   });
-  // It takes nothing but a GET for a WebSocket; what is sent instead is set here.
+  // http-proxy-3 accepts only a GET for a WebSocket; the values that it sends are set here.
   const asked = new IncomingMessage(socket);
   Object.assign(asked, { method: 'GET', url: '/', headers: { upgrade: 'websocket' } });
   proxy.on('proxyReqWs', (proxied: ClientRequest) => {
@@ -27,7 +27,7 @@ export function requestUpgrade(request: UpstreamRequest, socket: Socket): [Clien
     for (const name of proxied.getHeaderNames()) proxied.removeHeader(name);
     const { fields } = request;
     for (let i = 0; i < fields.length; i += 2) proxied.appendHeader(fields[i]!, fields[i + 1]!);
-    // It would be written there.
+    // The response would be written to the pair.
     proxied.on('response', () => near.destroy());
     proxied.on('upgrade', () => near.on('close', () => far.destroy()));
   });

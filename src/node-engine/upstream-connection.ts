@@ -8,10 +8,10 @@ import { UpstreamError } from '../http1/client/upstream-error.ts';
 import { MalformedMessage } from '../http1/message/message-head.ts';
 import { requestUpgrade } from './upgrade.ts';
 
-/** Codes of errors of undici's and of Node's parser about what an upstream sent, rather than about the connection. */
+/** Error codes of undici and of Node's parser about malformed responses rather than the connection. */
 const malformed = /^(?:HPE_|UND_ERR_(?:HEADERS_OVERFLOW|RES_))/;
 
-/** One connection to an upstream whose HTTP is undici's, and http-proxy-3's for upgrades; the pool's rules are ours. */
+/** Connection to an upstream by undici, and by http-proxy-3 for upgrades; the pool's rules are ours. */
 export class UndiciConnection extends PoolMember {
   protected source: ResponseSource | null = null;
   #client: Client | null = null;
@@ -24,7 +24,7 @@ export class UndiciConnection extends PoolMember {
 
   protected listenTo(socket: Socket): void {
     socket.on('error', ignore);
-    // undici knows better why, and says so first.
+    // undici knows the cause better, and reports it first.
     socket.on('close', () =>
       process.nextTick(() => {
         if (socket === this.socket) this.#onError(socket.errored ?? new Error('connection lost'));
@@ -59,12 +59,12 @@ export class UndiciConnection extends PoolMember {
 
   #openClient(): Client {
     return new Client('http://upstream', {
-      // One connection is all there is: a lost one is the pool's to replace.
+      // A single connection: the pool replaces a lost one.
       connect: (_options, callback) => {
         const socket = this.socket!;
         process.nextTick(callback, socket.destroyed ? new Error('connection lost') : null, socket);
       },
-      // Timeouts are polled, by the pool.
+      // The pool polls timeouts.
       headersTimeout: 0,
       bodyTimeout: 0,
       maxHeaderSize: maxHeadBytes,
@@ -73,7 +73,7 @@ export class UndiciConnection extends PoolMember {
 
   #askToSwitch(request: UpstreamRequest): void {
     if (this.#client !== null) {
-      // http-proxy-3 asks on a socket that nothing else has used: once it has connected, this is called again.
+      // http-proxy-3 needs an unused socket: `carry` is called again once a new one has connected.
       this.#client = null;
       this.dialAgain();
       return;
@@ -112,7 +112,7 @@ export class UndiciConnection extends PoolMember {
     const bytes = fields.reduce((sum, text) => sum + text.length + 2, 0);
     try {
       if (status < 100 || status === 101 || bytes > maxHeadBytes) throw new MalformedMessage('head');
-      // What has arrived of the body follows in this very turn.
+      // Bytes of the body that have already arrived follow in this turn.
       if (this.receiveHead(status, 1, fields)) process.nextTick(() => this.request?.onCaughtUp());
     } catch (error) {
       this.#onError(error as Error);

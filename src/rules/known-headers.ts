@@ -120,7 +120,7 @@ const identityNames: ReadonlySet<string> = new Set([
 
 const judged: ReadonlySet<string> = new Set(judgedNames);
 
-/** Whether the request path checks, sets or frames with a header of that name, so that it can't identify the caller. */
+/** True if the request path checks, sets or frames with a header of that name, so that it can't identify the caller. */
 export function isReservedName(name: string): boolean {
   const normalised = normalisedName(name);
   if (identityNames.has(normalised)) return false;

@@ -1,4 +1,4 @@
-/** Whether a lax server may read a path differently from its spelling; cheap enough for every request. */
+/** True if a lax server may read a path differently from its spelling; cheap enough for every request. */
 export function hasOtherReadings(path: string): boolean {
   return /[A-Z%;]/.test(path);
 }

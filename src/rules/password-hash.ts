@@ -6,7 +6,7 @@ export interface PasswordHashCost {
   readonly kind: PasswordHashKind;
   /** The beginning of such hashes, without salt and hash, in one spelling. */
   readonly prefix: string;
-  /** Whether the cost is within the bounds of what is accepted from outside. */
+  /** True if the cost is within the bounds of what is accepted from outside. */
   readonly isBounded: boolean;
 }
 

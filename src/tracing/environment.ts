@@ -72,7 +72,7 @@ export function readTracingSettings(env: NodeJS.ProcessEnv, onProblem: OnProblem
 }
 
 /**
- * Whether the exporter can send there: for what it can't parse it silently uses its default, or fails at each export.
+ * True if the exporter can send there: for what it can't parse it silently uses its default, or fails at each export.
  */
 function isCollector(endpoint: string): boolean {
   const url = URL.parse(`${endpoint}/`);

@@ -22,9 +22,9 @@ export interface WebArea {
   readonly console: ConsolePlace | null;
   /** The origin by which a host is reached: `base_url`, or the console's own. */
   readonly originAt: (host: string) => string;
-  /** Whether pages of that origin may send forms here: Postern's own alone. */
+  /** True if pages of that origin may send forms here: Postern's own alone. */
   readonly isOwnOrigin: IsKnownOrigin;
-  /** Whether a path belongs to Postern, so that a sign-in leads there only if it is a page. */
+  /** True if a path belongs to Postern, so that a sign-in leads there only if it is a page. */
   readonly isOwnPath: (path: string) => boolean;
 }
 

@@ -7,7 +7,7 @@ export interface ConsolePlace {
   readonly path: string;
   /** Its address for people. */
   readonly url: string;
-  /** Whether a host serves it: its own, if it has one. */
+  /** True if a host serves it: its own, if it has one. */
   readonly isServedAt: (host: string) => boolean;
   /** The only provider whose sign-ins lead there; null: all do. */
   readonly requiredProvider: string | null;
@@ -24,7 +24,7 @@ export function consoleAt(
   return areaOf(path, [console.path]) === undefined ? null : console;
 }
 
-/** Whether a sign-in of that method (`password`, or a provider's name) leads there. */
+/** True if a sign-in of that method (`password`, or a provider's name) leads there. */
 export function admits({ requiredProvider }: ConsolePlace, method: string): boolean {
   return requiredProvider === null || requiredProvider === method;
 }

@@ -2,8 +2,7 @@ import { cookieValues } from '../http/cookies.ts';
 import type { RefusedRequest } from '../http/refused-request.ts';
 import type { Reply } from '../http/reply.ts';
 import { redirection, type WebArea } from './area.ts';
-import { refererOf } from './form-page.ts';
-import { signInPath } from './return-to.ts';
+import { refererOf, signInPath } from './return-to.ts';
 
 /** The parts of the request that are read. */
 type Asked = Pick<RefusedRequest, 'head' | 'query' | 'address'>;

@@ -4,10 +4,9 @@ import type { RefusedRequest } from '../http/refused-request.ts';
 import type { InsteadOf, RefusalParts, Reply } from '../http/reply.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import { areaFields, htmlContent, redirection, type WebArea } from './area.ts';
-import { formPageOf } from './form-page.ts';
 import { ledToSignIn } from './led-to-sign-in.ts';
 import { errorPage } from './pages/error.ts';
-import { isReturnTo } from './return-to.ts';
+import { formPageOf, isReturnTo } from './return-to.ts';
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 

@@ -1,11 +1,12 @@
 import type { Exchange } from '../http/exchange.ts';
+import type { RequestHead } from '../http/request-head.ts';
 import { laxReadings } from '../rules/lax-path.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
 import type { WebArea } from './area.ts';
 import { admits, consoleAt } from './console.ts';
 
-/** Whether a browser may be led there: see {@link returnToPattern}. */
+/** True if a browser may be led there: see {@link returnToPattern}. */
 export function isReturnTo(text: string): boolean {
   return text.length <= maxReturnToLength && returnToPattern.test(text);
 }
@@ -59,4 +60,21 @@ export function signInPath(webPath: string, target: string, targetPath: string):
 /** The query by which a sign-in leads back; empty for null. */
 export function returnToQuery(returnTo: string | null): string {
   return returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
+}
+
+/**
+ * Path and query of the page whose form was sent, by `Referer` (RFC 9110 §10.1.3), to lead people back; null if the page is
+ * unknown, of another origin, or no possible `return_to`.
+ */
+export function formPageOf(head: RequestHead, { isOwnOrigin }: Pick<WebArea, 'isOwnOrigin'>): string | null {
+  const url = refererOf(head);
+  if (url === null || !isOwnOrigin(url.origin)) return null;
+  const page = url.pathname + url.search;
+  return isReturnTo(page) ? page : null;
+}
+
+/** URL of the page that a request comes from, by its only `Referer`; null if unknown. */
+export function refererOf({ raw }: Pick<RequestHead, 'raw'>): URL | null {
+  const values = raw.filter((_, index) => index % 2 === 1 && raw[index - 1]!.toLowerCase() === 'referer');
+  return values.length === 1 ? URL.parse(values[0]!) : null;
 }

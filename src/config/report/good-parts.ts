@@ -34,8 +34,8 @@ export function withBrokenMarked(written: unknown, findings: readonly Finding[])
 }
 
 /**
- * Parses those parts of a value that the schema accepts, with its defaults for omitted ones. A part that it doesn't
- * accept is undefined; the names of free keys and the indexes of lists stay the same.
+ * Parses those parts of a value that the schema accepts, with its defaults for omitted ones. A rejected part is undefined; names
+ * of free keys and indexes of lists stay the same.
  */
 export function goodPartsOf<Schema extends z.ZodType>(
   schema: Schema,

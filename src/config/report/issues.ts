@@ -29,7 +29,7 @@ export function ruleOf(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** A schema's issues with a value as findings: of a union only the intended branch, one finding per key. */
+/** Converts a schema's issues with a value to findings, one per key; for a union only those of the intended branch. */
 export function findingsOf(schema: z.ZodType, issues: readonly Issue[], value: unknown): Finding[] {
   const findings = issues.flatMap((issue) => findingsOfIssue(schema, issue, value));
   const unknown = findings.filter(({ meant }) => meant !== undefined);
@@ -63,7 +63,7 @@ function findingsOfIssue(schema: z.ZodType, issue: Issue, value: unknown): Findi
   return [{ path, rule: issue.message, at, ...(isEmptiness && { isEmptiness }) }];
 }
 
-/** An unknown key, with the known key that was probably meant, unless that is present too. */
+/** A finding about an unknown key, with the known key that was probably meant unless that is present too. */
 function unknownKey(path: Path, known: readonly string[], map: unknown): Finding {
   const written = String(path.at(-1));
   const free = known.filter((name) => !Object.hasOwn(map as object, name));
@@ -71,12 +71,12 @@ function unknownKey(path: Path, known: readonly string[], map: unknown): Finding
   return { path, rule: `unknown key${suggestion(written, free)}`, at: 'key', ...(meant && { meant }) };
 }
 
-/** Whether a branch of a union failed at its root: then another branch was meant. */
+/** True if a branch of a union failed at its root: then another branch was meant. */
 function isOfOtherType(issue: Issue): boolean {
   return issue.path.length === 0 && ['invalid_type', 'invalid_value', 'invalid_union'].includes(issue.code);
 }
 
-/** Whether a value is a map or list with that key or index. */
+/** True if a value is a map or list with that key or index. */
 export function hasKey(map: unknown, key: string | number): boolean {
   return typeof map === 'object' && map !== null && Object.hasOwn(map, key);
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Shape } from './shape.ts';
 
-/** Where `{ env: NAME }` and `{ file: PATH }` are looked up. */
+/** Sources of the values of `{ env: NAME }` and `{ file: PATH }`. */
 export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
   /** The folder that relative paths start from. */
@@ -78,7 +78,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
 };
 
-/** Why a file could not be read: the code of the system error, in words if it is a frequent one. */
+/** The reason a file could not be read: the system error's code, in words if it is a frequent one. */
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   return reasons[code] === undefined ? code : `${reasons[code]} (${code})`;

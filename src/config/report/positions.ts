@@ -39,7 +39,7 @@ export function positionsIn(lines: LineCounter, tree?: Tree) {
     const { hidden, origin } = nearestLocation(path);
     if (value === undefined || typeof value === 'object') return undefined;
     if (hidden) return origin;
-    // What looks like a URL with a user may contain a password, even where no URL belongs.
+    // A URL with a user may contain a password, even under a key that expects no URL.
     if (String(value).includes('@')) return undefined;
     // Without quotes, a string where a number belongs would look like one.
     return typeof value === 'string' && looksLikeAnotherScalar(value) ? `"${value}"` : String(value);

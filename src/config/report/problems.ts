@@ -3,7 +3,7 @@ import { escapeControls } from '../../log/escape-controls.ts';
 /** A location in the configuration: keys of maps and indexes of lists, from the root. */
 export type Path = readonly (string | number)[];
 
-/** A broken rule, and what to point at. */
+/** A broken rule and its location. */
 export interface Finding {
   readonly path: Path;
   readonly rule: string;
@@ -17,7 +17,7 @@ export interface Finding {
   readonly isEmptiness?: true;
 }
 
-/** One problem of a configuration file. Lines and columns count from 1. */
+/** A problem of a configuration file. Lines and columns count from 1. */
 export interface ConfigProblem {
   readonly line: number;
   readonly column: number;

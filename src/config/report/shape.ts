@@ -3,7 +3,7 @@ import type { Path } from './problems.ts';
 
 type ScalarType = 'string' | 'number' | 'boolean';
 
-/** What a schema accepts at one location of the file; several of these for a union. */
+/** The values that a schema accepts at one location of the file; a union has several shapes. */
 export interface Shape {
   /** The fixed keys of a map. */
   readonly keys?: Readonly<Record<string, z.ZodType>>;
@@ -13,9 +13,9 @@ export interface Shape {
   readonly items?: z.ZodType;
   /** The types of a scalar; empty if none is accepted. */
   readonly scalars: readonly ScalarType[];
-  /** Whether its value must never be shown. */
+  /** True if the value must never be shown. */
   readonly secret: boolean;
-  /** Whether a string stands for bytes, one character each: the content of a file as it is, which need not be text. */
+  /** True if a string stands for bytes, one character each: the content of a file as it is, which need not be text. */
   readonly bytes: boolean;
 }
 

@@ -6,7 +6,7 @@ export interface ParsedYaml {
   readonly document: Document;
   readonly lines: LineCounter;
   readonly findings: readonly Finding[];
-  /** Whether the nodes reflect what was meant, so that validating them makes sense. */
+  /** True if the nodes are complete enough to validate. */
   readonly isReadable: boolean;
 }
 

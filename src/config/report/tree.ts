@@ -16,11 +16,11 @@ export interface Location {
 
 /** A file as plain values, with outside values filled in. */
 export interface Tree {
-  /** Undefined if there was too much to read. */
+  /** Undefined if the document has too many nodes. */
   readonly value: unknown;
   /** By {@link locationKey}. */
   readonly locations: ReadonlyMap<string, Location>;
-  /** What is wrong so far; the values at these paths are omitted or undefined. */
+  /** Problems found so far; the values at their paths are omitted or undefined. */
   readonly findings: readonly Finding[];
 }
 

@@ -9,7 +9,7 @@ function* assertions(upstreams: Upstreams = {}): Generator<readonly [name: strin
     if (upstream?.assertion !== undefined) yield [name, upstream.assertion];
 }
 
-/** Every assertion that is signed, with its path: upstreams' and those of listeners for decisions. */
+/** Every `assertion` section, of upstreams and of listeners for decisions, with its path. */
 function* signed({ upstreams, forward_auth = [] }: Parameters<Rule>[0]) {
   for (const [name, assertion] of assertions(upstreams))
     yield { path: ['upstreams', name, 'assertion'], algorithm: assertion.algorithm };
@@ -18,7 +18,7 @@ function* signed({ upstreams, forward_auth = [] }: Parameters<Rule>[0]) {
       yield { path: ['forward_auth', index, 'assertion'], algorithm: listener.assertion.algorithm };
 }
 
-// A secret beside another algorithm would suggest that it is what counts.
+// A secret beside another algorithm would suggest that the secret signs.
 const secretIsForHs256: Rule = (config, { report, isWritten }) => {
   for (const { path, algorithm } of signed(config)) {
     const hasSecret = isWritten([...path, 'secret']);
@@ -28,7 +28,7 @@ const secretIsForHs256: Rule = (config, { report, isWritten }) => {
   }
 };
 
-// A service could otherwise use what it received, or what it can sign, at another one.
+// Otherwise a service could use an assertion that it received, or can sign itself, at another service.
 const servicesAreApart: Rule = ({ upstreams }, context) => {
   const audiences = new Map<string, string>();
   const secrets = new Map<string, string>();
@@ -49,7 +49,7 @@ function differ(
   known.set(value, name);
   if (other === undefined) return;
   const path = ['upstreams', name, 'assertion', key];
-  // An audience that is the name of another upstream is at fault, not that one's default.
+  // An audience that names another upstream is the mistake, not that upstream's default audience.
   const [at, of] = isWritten(path) ? [path, other] : [['upstreams', other, 'assertion', key], name];
   report(at, `must not be that of another upstream, ${of}`);
 }

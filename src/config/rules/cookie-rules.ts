@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { JudgedConfig, Rule } from './rule.ts';
 
-/** Whether the cookie will be Secure; undefined if the setting that decides it is broken. */
+/** True if the cookie will be Secure; undefined if the deciding setting is broken. */
 function isSecure({ base_url, sessions }: JudgedConfig): boolean | undefined {
   const secure = sessions?.cookie?.secure;
   return secure === 'auto' ? base_url?.startsWith('https:') : secure;
@@ -33,5 +33,5 @@ const domainCoversHost: Rule = ({ base_url, sessions }, { report }) => {
   if (!covers) report(['sessions', 'cookie', 'domain'], 'must be the host of base_url or a domain above it');
 };
 
-/** What browsers require of a cookie's attributes in combination. */
+/** Rules of browsers for combinations of a cookie's attributes. */
 export const cookieRules: readonly Rule[] = [secureWhereBrowsersWantIt, hostPrefix, domainCoversHost];

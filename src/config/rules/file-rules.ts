@@ -14,9 +14,9 @@ type TlsFiles = Readonly<Partial<Record<'ca' | 'cert' | 'key' | 'client_ca', str
 type Report = (path: Path, rule: string) => void;
 
 /**
- * Checks the files that a configuration names by valid paths: that PEM files can be read, contain what their keys say, and
- * match each other, that the logo is an image and that keys of the records
- * have their length. An unusable file is added to the sources, because it may be repaired.
+ * Checks the files that a configuration names by valid paths: PEM files must be readable, have the expected content and match
+ * each other, the logo must be an image, and encryption keys must have their length. An unusable file is added to the sources,
+ * because it may be repaired.
  */
 export function findingsOfFiles(
   config: JudgedConfig,
@@ -97,7 +97,7 @@ function judgeTlsFiles({ ca, cert, key, client_ca: clientCa }: TlsFiles, report:
     return;
   }
   try {
-    // A listener's settings, the strictest there are: a pair for a client is held to the same strength.
+    // The settings of listeners, which are the strictest, also for client certificates.
     createSecureContext(
       contextOptions({
         cert: Buffer.from(chain.pem, 'latin1'),

@@ -28,14 +28,14 @@ const namesDiffer: Rule = ({ upstreams = {} }, { report }) => {
   }
 };
 
-/** Upstreams and the names of their identity headers that hold the given value. */
+/** Pairs of an upstream and an identity header of its that has the given value. */
 function* headersOf({ upstreams = {} }: Parameters<Rule>[0], value: string): Generator<[string, string]> {
   for (const [upstream, settings] of Object.entries(upstreams))
     for (const [name, held] of Object.entries(settings?.identity_headers ?? {}))
       if (held === value) yield [upstream, name];
 }
 
-// Services that keep accounts by address would give anyone's account to anyone who claims the address at the provider.
+// A service that keys accounts by address would hand an account to anyone who claims its address at the provider.
 const addressesAreVerified: Rule = (config, { report }) => {
   const careless = Object.entries(config.identity_providers ?? {})
     .filter(([, provider]) => String(provider?.require?.email_verified) !== 'true')
@@ -49,7 +49,7 @@ const addressesAreVerified: Rule = (config, { report }) => {
     );
 };
 
-// A name belongs to the first who signs in with it, and after that user is removed, to the next.
+// A name belongs to whoever signs in with it first, and once that user is removed, to the next one.
 const namesAreGiven: Rule = (config, { report }) => {
   const open = Object.entries(config.identity_providers ?? {})
     .filter(([, provider]) => provider?.accounts === 'create')
@@ -63,7 +63,7 @@ const namesAreGiven: Rule = (config, { report }) => {
     );
 };
 
-/** Warnings about `identity_headers` whose values people can choose themselves, for services that keep accounts by them. */
+/** Warnings about `identity_headers` whose values people can choose themselves, for services that key accounts by them. */
 export const identityHeaderWarnings: readonly Rule[] = [addressesAreVerified, namesAreGiven];
 
 /** Rules for the names in `identity_headers` beyond their spelling. */

@@ -54,7 +54,7 @@ const servicesHaveNoPassword: Rule = ({ users = {} }, { report, isWritten }) => 
       report(['users', name, 'password_hash'], 'a service has no password', 'key');
 };
 
-/** Rules for the users and scope sets that the configuration keeps. */
+/** Rules for the users and scope sets that the configuration manages. */
 export const managedRules: readonly Rule[] = [
   namesOfUsers,
   namesOfSets,
@@ -62,7 +62,7 @@ export const managedRules: readonly Rule[] = [
   servicesHaveNoPassword,
 ];
 
-/** The scopes that users and sets of the configuration are given, with their paths. */
+/** The scopes of the configuration's users and scope sets, with their paths. */
 export function* mentionsOfManaged({
   users = {},
   scope_sets = {},

@@ -10,7 +10,7 @@ interface Listener {
   readonly port: number;
 }
 
-// Requests forwarded there would come back, again and again. A port that the system chooses isn't known here.
+// Requests forwarded there would come back in a loop. A port that the system chooses isn't known here.
 const upstreamsAreOthers: Rule = (config, { report }) => {
   const listeners = listenersOf(config);
   for (const [name, upstream] of Object.entries(config.upstreams ?? {})) {
@@ -33,14 +33,14 @@ function listenersOf({ listen, management, forward_auth = [] }: JudgedConfig): r
   });
 }
 
-/** True if a connection to `host` certainly reaches a listener on `bound`; both are names or addresses. */
+/** True if a connection to `host` certainly reaches a listener bound to `bound`; both are names or addresses. */
 function leadsTo(host: string, bound: string): boolean {
   if (host.toLowerCase() === bound.toLowerCase()) return true;
   const targets = addressesOf(host);
   return addressesOf(bound).some((listening) => targets.some((target) => reaches(target, listening)));
 }
 
-/** The addresses that a name or address stands for; none if only a name server can tell. */
+/** The addresses of a name or address; none if only a name server knows them. */
 function addressesOf(host: string): readonly Address[] {
   const name = host.toLowerCase().replace(/\.$/, '');
   // RFC 6761 §6.3.
@@ -49,7 +49,7 @@ function addressesOf(host: string): readonly Address[] {
   return ipaddr.isValid(host) ? [ipaddr.process(host)] : [];
 }
 
-/** A connection to no address in particular (`0.0.0.0`, `::`) is one to this machine. */
+/** True if a connection to `target` reaches the listener; the unspecified addresses (`0.0.0.0`, `::`) stand for this machine. */
 function reaches(target: Address, listening: Address): boolean {
   if (isUnspecified(listening))
     return isLoopback(target) && (target.kind() === listening.kind() || listening.kind() === 'ipv6');
@@ -65,5 +65,5 @@ function isLoopback(address: Address): boolean {
   return address.range() === 'loopback' || isUnspecified(address);
 }
 
-/** Rules about upstreams that are Postern itself. */
+/** Rules against upstreams that are Postern itself. */
 export const ownAddressRules: readonly Rule[] = [upstreamsAreOthers];

@@ -19,7 +19,7 @@ const eachHasOnePath: Rule = ({ routes = [] }, { report, isWritten }) => {
 
 const pathsAreUnambiguous: Rule = ({ routes = [], paths }, { report }) => {
   const tolerance = {
-    // A broken switch says nothing about the paths: the laxer reading avoids reporting what may be no problem.
+    // With a broken switch the laxer reading is assumed, so that a valid path isn't reported.
     semicolons: paths?.semicolons !== 'refuse',
     encodedSlashes: paths?.encoded_slashes !== 'refuse',
   };
@@ -67,7 +67,7 @@ const forwardingKeys = [
   'idle_timeout',
 ] as const;
 
-// A limit that nothing keeps would suggest a protection that isn't there.
+// A limit without effect would suggest a protection that isn't there.
 const decidedRoutesForwardNothing: Rule = ({ routes = [], upstreams = {} }, { report, isWritten }) => {
   if (Object.hasOwn(upstreams, noUpstream))
     report(['upstreams', noUpstream], 'is the word for no upstream: choose another name', 'key');
@@ -78,7 +78,7 @@ const decidedRoutesForwardNothing: Rule = ({ routes = [], upstreams = {} }, { re
           report(['routes', index, key], "can't be combined with upstream: none", 'key');
 };
 
-// Only one of the two can be meant, and a wrong guess would open the route.
+// The two contradict each other, and a wrong guess would open the route.
 const publicStandsAlone: Rule = ({ routes = [] }, { report, isWritten }) => {
   for (const [index, route] of routes.entries()) {
     if (route?.public !== true) continue;
@@ -90,7 +90,7 @@ const publicStandsAlone: Rule = ({ routes = [] }, { report, isWritten }) => {
 
 // A route that no request can reach looks like a rule and protects nothing.
 const outsideOfOwnAreas: Rule = ({ routes = [], endpoints, web }, { report }) => {
-  // A broken entry counts as the upstream's: that avoids reporting what may be no problem.
+  // A broken entry counts as `upstream`, so that a valid route isn't reported.
   const areas = ownAreas((name) => endpoints?.[name] !== 'own' && endpoints?.[name] !== 'off', web?.path);
   for (const [index, route] of routes.entries())
     for (const kind of kinds) {
@@ -101,7 +101,7 @@ const outsideOfOwnAreas: Rule = ({ routes = [], endpoints, web }, { report }) =>
     }
 };
 
-// Without the sign-in page, or for keys alone, the cookie of that page could never be presented.
+// Without the sign-in page, or on a route for API keys only, the web cookie could never be presented.
 const browserRoutesHaveSessions: Rule = ({ routes = [], web }, { report, isWritten }) => {
   for (const [index, route] of routes.entries()) {
     if (route?.browser !== true) continue;
@@ -111,7 +111,7 @@ const browserRoutesHaveSessions: Rule = ({ routes = [], web }, { report, isWritt
   }
 };
 
-// Requests that an upstream may read as a closer route are refused: such a route would refuse all of its requests.
+// Requests whose path an upstream may read as a closer route are refused: on such a route that is every request.
 const closerReadingsLeaveSome: Rule = ({ routes = [] }, { report }) => {
   for (const kind of kinds) {
     const readings = routes.map((route) => laxReadings(route?.[kind] ?? '').filter((path) => path !== ''));

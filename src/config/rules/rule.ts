@@ -3,18 +3,18 @@ import { hasKey, lookUp } from '../report/issues.ts';
 import type { Finding, Path } from '../report/problems.ts';
 import type { Config } from '../sections/schema.ts';
 
-/** A configuration with its defaults; what is broken, or was omitted and has no default, is undefined. */
+/** A configuration with its defaults; broken parts, and omitted ones without a default, are undefined. */
 export type JudgedConfig = Partly<Config>;
 
-/** What a rule gets besides the configuration. */
+/** Tools of a rule besides the configuration. */
 export interface RuleContext {
   /** Reports a broken rule at a path. */
   report(path: Path, rule: string, at?: Finding['at']): void;
-  /** Whether the file has a value at a path, valid or not. */
+  /** True if the file has a value at a path, valid or not. */
   isWritten(path: Path): boolean;
 }
 
-/** Checks something that spans several keys; reports nothing that merely follows from a key already found broken. */
+/** A check that spans several keys; it reports nothing that merely follows from a key already found broken. */
 export type Rule = (config: JudgedConfig, context: RuleContext) => void;
 
 /** Applies rules to a configuration; `written` is its source, for {@link RuleContext.isWritten}. */

@@ -1,14 +1,13 @@
 import type { Finding, Path } from '../report/problems.ts';
+import { formatDuration } from '../values/durations-and-sizes.ts';
 import { assertionRules } from './assertion-rules.ts';
 import { cookieRules } from './cookie-rules.ts';
 import { identityHeaderRules } from './identity-header-rules.ts';
 import { managedRules } from './managed-rules.ts';
 import { ownAddressRules } from './own-address-rules.ts';
-import { providerRules } from './provider-rules.ts';
 import { routeRules } from './route-rules.ts';
 import { applyRules, type JudgedConfig, type Rule } from './rule.ts';
 import { scopeRules } from './scope-rules.ts';
-import { signingKeyRules } from './signing-key-rules.ts';
 import { storeRules } from './store-rules.ts';
 import { tlsRules } from './tls-rules.ts';
 import { webRules } from './web-rules.ts';
@@ -32,7 +31,7 @@ const listenersDiffer: Rule = ({ listen, management, forward_auth = [] }, { repo
 
 type Listener = { readonly host?: string | undefined; readonly port?: number | undefined } | undefined;
 
-/** With port 0, each listener gets a free one. */
+/** True if two listeners have the same fixed port; with port 0 each gets a free one. */
 function sharePort(one: Listener, other: Listener): boolean {
   const hosts = [one?.host, other?.host];
   const overlap = hosts[0] === hosts[1] || anyAddress.some((address) => hosts.includes(address));
@@ -49,10 +48,40 @@ const memoryForEachLane: Rule = ({ passwords }, { report, isWritten }) => {
   report(['passwords', key], 'memory must be at least 8KiB per lane (parallelism)');
 };
 
-// Browsers that had reached it by https once would not reach it at base_url any more.
+// A browser that had once used https could no longer reach an http base_url.
 const hstsNeedsHttps: Rule = ({ listen, base_url: baseUrl }, { report }) => {
   if (listen?.hsts && baseUrl !== undefined && !baseUrl.startsWith('https:'))
     report(['listen', 'hsts'], 'requires an https base_url');
+};
+
+/** Rejects a rotation shorter than `publish_ahead`: a key would have to be published before its predecessor. */
+const publishedInTime: Rule = ({ signing_keys: keys }, { report, isWritten }) => {
+  const { rotate_every: every, publish_ahead: ahead } = keys ?? {};
+  if (every === undefined || every === null || ahead === undefined || ahead <= every) return;
+  if (isWritten(['signing_keys', 'publish_ahead']))
+    report(
+      ['signing_keys', 'publish_ahead'],
+      `must be at most signing_keys.rotate_every, ${formatDuration(every)}`,
+    );
+  else
+    report(
+      ['signing_keys', 'rotate_every'],
+      `must be at least signing_keys.publish_ahead, ${formatDuration(ahead)}`,
+    );
+};
+
+// Without Postern's own pages, only a page of the front end can receive a provider's response.
+const someoneTakesTheResponse: Rule = (
+  { identity_providers: providers = {}, web },
+  { report, isWritten },
+) => {
+  if (web !== undefined || isWritten(['web'])) return;
+  for (const [name, provider] of Object.entries(providers)) {
+    if (!isWritten(['identity_providers', name, 'redirect_uri']))
+      report(['identity_providers', name, 'redirect_uri'], 'is required', 'key');
+    if (provider?.end_session === true)
+      report(['identity_providers', name, 'end_session'], 'requires web', 'key');
+  }
 };
 
 const rules: readonly Rule[] = [
@@ -61,13 +90,13 @@ const rules: readonly Rule[] = [
   memoryForEachLane,
   ...storeRules,
   ...tlsRules,
-  ...signingKeyRules,
+  publishedInTime,
   ...cookieRules,
   ...scopeRules,
   ...managedRules,
   ...routeRules,
   ...ownAddressRules,
-  ...providerRules,
+  someoneTakesTheResponse,
   ...identityHeaderRules,
   ...assertionRules,
   ...webRules,

@@ -41,7 +41,7 @@ const scopesAreInCatalogue: Rule = (config, { report }) => {
       report(path, `must be a scope in the catalogue${suggestion(scope, [...catalogue])}`);
 };
 
-/** Every scope that a route requires, or that a grant, a user or a scope set of the configuration gives. */
+/** Every scope that a route requires, or that a grant, user or scope set of the configuration gives. */
 export function scopesMentioned(config: JudgedConfig): string[] {
   return [...mentionsOf(config)].map(([, scope]) => scope);
 }

@@ -23,7 +23,7 @@ const keysOfKind: Readonly<Record<(RecordsAddress | SessionsAddress)['kind'], re
   sentinel: [...access, 'sessions_sentinel_password'],
 };
 
-/** A store would silently ignore the settings of another kind. */
+/** Rejects settings of another kind of store, which would silently be ignored. */
 const ownKeysOnly: Rule = ({ stores }, { report, isWritten }) => {
   for (const key of Object.keys(requirements) as Key[]) {
     const kind = stores?.[key.startsWith('records') ? 'records' : 'sessions']?.kind;
@@ -32,7 +32,7 @@ const ownKeysOnly: Rule = ({ stores }, { report, isWritten }) => {
   }
 };
 
-/** What is encrypted names its key by the id. */
+/** Rejects two encryption keys with one id: a ciphertext names its key by the id. */
 const encryptionKeysDiffer: Rule = ({ stores }, { report }) => {
   const keys = stores?.records_encryption?.keys ?? [];
   for (const [index, key] of keys.entries()) {
@@ -41,7 +41,7 @@ const encryptionKeysDiffer: Rule = ({ stores }, { report }) => {
   }
 };
 
-/** A session that is accepted unchecked for that long can't be refused any sooner while the store is unavailable. */
+/** Rejects a `stale_if_error` below the liveness interval: a session accepted that long can't be refused any sooner. */
 const staleCoversLiveness: Rule = ({ sessions, stores }, { report, isWritten }) => {
   const stale = sessions?.stale_if_error;
   const liveness = stores?.sessions_liveness_age;

@@ -14,7 +14,7 @@ function canHaveTls(address: SessionsAddress): boolean {
   return address.kind === 'sentinel' || address.kind === 'cluster';
 }
 
-// A store without TLS would ignore the keys, and suggest a protection that isn't there.
+// A store without TLS would ignore the settings, which would suggest a protection that isn't there.
 const storesTls: Rule = ({ stores }, context) => {
   const { report, isWritten } = context;
   certAndKey(['stores', 'records_tls'], context);
@@ -49,5 +49,5 @@ const clientCertificates: Rule = ({ forward_auth = [] }, { report, isWritten }) 
   }
 };
 
-/** TLS settings only for addresses with TLS, and certificates only with their keys. */
+/** Rules for TLS settings: only for addresses with TLS, and certificates only with their keys. */
 export const tlsRules: readonly Rule[] = [storesTls, upstreamsTls, clientCertificates];

@@ -1,27 +1,32 @@
+import type { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
+import { laterNames } from '../../rules/known-headers.ts';
 import type { Finding } from '../report/problems.ts';
 import { noUpstream } from '../sections/routes.ts';
 import type { Config } from '../sections/schema.ts';
+import { certificatesOf, isTlsFile, untimely } from '../values/certificates.ts';
+import { tlsSections } from './file-rules.ts';
 import { identityHeaderWarnings } from './identity-header-rules.ts';
 import { applyRules, type Rule } from './rule.ts';
 import { scopesMentioned } from './scope-rules.ts';
 import { consoleIsApart } from './web-rules.ts';
 
-// A service may check it itself; more often it is misspelt, or its routes are gone.
+// A service may check such a scope itself; more often the scope is misspelt, or its routes are gone.
 const scopesAreUsed: Rule = (config, { report }) => {
   const used = new Set(scopesMentioned(config));
   for (const scope of Object.keys(config.scopes ?? {}))
     if (!used.has(scope)) report(['scopes', scope], 'no route, scope set or grant uses this scope', 'key');
 };
 
-// Every client could then choose the address that the throttle and the log see.
+// Otherwise every client could choose the address that the throttle and the log see.
 const proxiesAreSome: Rule = ({ trusted_proxies = [] }, { report }) => {
   for (const [index, block] of trusted_proxies.entries())
     if (block !== undefined && isEveryone(block))
       report(['trusted_proxies', index], 'trusts every address: list only those of your proxies');
 };
 
-// Everyone could then ask for decisions, and claim any client address.
+// Otherwise anyone could ask for decisions and claim any client address.
 const askersAreSome: Rule = ({ forward_auth = [] }, { report }) => {
   for (const [index, listener] of forward_auth.entries())
     for (const [at, block] of (listener?.proxies ?? []).entries())
@@ -29,7 +34,7 @@ const askersAreSome: Rule = ({ forward_auth = [] }, { report }) => {
         report(['forward_auth', index, 'proxies', at], 'lets every address ask: list only your proxies');
 };
 
-// Nothing asks about such a route, and nothing is forwarded by it.
+// No proxy asks about such a route, and no request is forwarded by it.
 const decidedRoutesAreAsked: Rule = ({ routes = [], forward_auth = [] }, { report }) => {
   if (forward_auth.length > 0) return;
   for (const [index, route] of routes.entries())
@@ -37,7 +42,7 @@ const decidedRoutesAreAsked: Rule = ({ routes = [], forward_auth = [] }, { repor
       report(['routes', index, 'upstream'], 'is none, and no forward_auth listener could be asked about it');
 };
 
-/** Whether a block contains every IPv4 or IPv6 address, or half of them, as routing tables spell a default route. */
+/** True if a block contains every IPv4 or IPv6 address, or half of them, as routing tables spell a default route. */
 function isEveryone(block: string): boolean {
   if (!block.includes('/')) return false;
   const [address, bits] = ipaddr.parseCIDR(block);
@@ -46,7 +51,7 @@ function isEveryone(block: string): boolean {
   return bits <= 1;
 }
 
-/** What is allowed in a valid configuration but probably unintended. */
+/** Findings about settings that are valid but probably unintended. */
 export function warningsOf(config: Config): Finding[] {
   return applyRules(
     [
@@ -59,5 +64,41 @@ export function warningsOf(config: Config): Finding[] {
     ],
     config,
     config,
+  );
+}
+
+/**
+ * Findings about certificates in the files of a valid configuration that are outside their validity. They are warnings: the clock
+ * may be wrong, and a listener with an expired certificate is better than none. `now` in epoch ms; paths in `config` are
+ * absolute.
+ */
+export function certificateWarnings(config: Config, now: number): Finding[] {
+  return tlsSections(config).flatMap(([path, section]) =>
+    Object.entries(section)
+      .filter(([key]) => isTlsFile(key) && key !== 'key')
+      .flatMap(([key, file]) =>
+        untimely(readCertificates(file as string), now).map(({ problem, subject, at }) => ({
+          path: [...path, key],
+          rule: `the certificate ${subject} ${problem} (${at.toISOString()})`,
+        })),
+      ),
+  );
+}
+
+/** The certificates of a file; none if it has become unreadable since validation. */
+function readCertificates(file: string): X509Certificate[] {
+  try {
+    return certificatesOf(readFileSync(file, 'latin1'));
+  } catch {
+    return [];
+  }
+}
+
+/** Notes about valid settings with consequences that the operator must know; only `check` prints them. */
+export function notesOf({ upstreams }: Pick<Config, 'upstreams'>): Finding[] {
+  const names = `${laterNames.slice(0, -1).join(', ')} and ${laterNames.at(-1)}`;
+  const rule = `a later version may send ${names}: earlier verifiers refuse them, so first give its services those of examples/verify-assertion`;
+  return Object.entries(upstreams).flatMap(([name, { assertion }]): Finding[] =>
+    assertion === undefined ? [] : [{ path: ['upstreams', name, 'assertion'], rule, at: 'key' }],
   );
 }

@@ -8,18 +8,18 @@ const consoleRequiresAProvider: Rule = ({ identity_providers: providers = {}, we
     report([...consoleKeys, 'require'], 'must be one of identity_providers');
 };
 
-/** A cookie's domain covers base_url, so services would get the console's refresh cookie, too. */
+/** Rejects a cookie domain beside the console: services on the domain would receive the console's refresh cookie, too. */
 const consoleKeepsItsCookie: Rule = ({ web }, { report, isWritten }) => {
   if (web?.console?.base_url !== undefined && isWritten(['sessions', 'cookie', 'domain']))
     report(['sessions', 'cookie', 'domain'], "can't be combined with web.console.base_url");
 };
 
-/** What the pages require of the rest of the configuration. */
+/** Rules that the pages impose on the rest of the configuration. */
 export const webRules: readonly Rule[] = [consoleRequiresAProvider, consoleKeepsItsCookie];
 
 /**
- * Where the pages of a service could use the console: on its origin, on another port of its host, since browsers send cookies to
- * all of them, and by the other scheme.
+ * Warns where a service's pages could use the console: on its origin, on other ports of its host, because browsers send cookies
+ * to all ports, and on the other scheme.
  */
 export const consoleIsApart: Rule = ({ base_url, upstreams = {}, web }, { report }) => {
   if (web?.console === undefined || base_url === undefined) return;
@@ -36,6 +36,6 @@ export const consoleIsApart: Rule = ({ base_url, upstreams = {}, web }, { report
     report([...consoleKeys, 'base_url'], 'should be https exactly if base_url is');
 };
 
-/** Whether it may have pages with scripts: all but the echo. */
+/** True if an upstream may serve pages with scripts: any but the built-in echo. */
 const mayHavePages = (upstream: { readonly url?: { readonly kind: string } } | undefined) =>
   upstream?.url !== undefined && upstream.url.kind !== 'echo';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { duration } from '../values/durations-and-sizes.ts';
 import { whole } from '../values/scalars.ts';
 
-/** `audit`: how much of who did what is kept in the records. */
+/** `audit`: retention of audit events in the records. */
 export const audit = z
   .strictObject({
     retention: duration({ min: '1h' }).prefault('90d').describe('How long an audit event is kept.'),

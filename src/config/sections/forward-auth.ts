@@ -4,7 +4,7 @@ import { text } from '../values/scalars.ts';
 import { assertion } from './assertion.ts';
 import { listener, listenerTls } from './listeners.ts';
 
-/** The proxies that ask for decisions, and how each describes a request. */
+/** Kinds of proxies that ask for decisions, each with its own way to describe a request. */
 export const decisionModes = [
   'nginx',
   'ingress_nginx',
@@ -15,7 +15,7 @@ export const decisionModes = [
   'envoy_grpc',
 ] as const;
 
-/** One of {@link decisionModes}. */
+/** An element of {@link decisionModes}. */
 export type DecisionMode = (typeof decisionModes)[number];
 
 const decisionListener = listener({ host: '127.0.0.1', port: 8081 }).extend({
@@ -36,7 +36,7 @@ const decisionListener = listener({ host: '127.0.0.1', port: 8081 }).extend({
     .describe(
       'How to handle a client’s header that the gateway would have dropped and that the proxy passes on: refuse or pass.',
     ),
-  // What stands behind the proxy has no name here that could be the audience.
+  // The services behind the proxy have no names here: the audience has no default.
   assertion: assertion
     .extend({ audience: text().describe('Its aud.') })
     .optional()
@@ -46,7 +46,7 @@ const decisionListener = listener({ host: '127.0.0.1', port: 8081 }).extend({
     .describe('Serve HTTPS with this certificate; if omitted, plain HTTP. Renewed files need no restart.'),
 });
 
-/** `forward_auth`: the listeners that answer what another proxy asks, in place of forwarding. */
+/** `forward_auth`: listeners that decide about another proxy's requests instead of forwarding them. */
 export const forwardAuth = z
   .array(decisionListener)
   .prefault([])

@@ -4,7 +4,7 @@ import { duration, timeout } from '../values/durations-and-sizes.ts';
 import { mapByName, secret, text } from '../values/scalars.ts';
 import { scopeList } from '../values/scope-names.ts';
 
-// Asymmetric ones only: with HS256 or none, anyone who knows the client could sign for the provider (RFC 8725 §3.1).
+// Asymmetric algorithms only: with HS256 or none, anyone who knows the client could sign for the provider (RFC 8725 §3.1).
 const assertionAlgorithms = [
   'RS256',
   'RS384',
@@ -50,7 +50,7 @@ const grant = z.strictObject({
   scopes: scopeList().prefault([]).describe('Scopes granted.'),
 });
 
-/** Identifies one of a provider's grants, and is stored with what it granted: the claim and its required value. */
+/** Identifies a grant of a provider by its claim and required value; stored with the granted scopes. */
 export function nameOfGrant({ claim, value }: Pick<z.output<typeof grant>, 'claim' | 'value'>): string {
   return JSON.stringify([claim, String(value)]);
 }

@@ -11,7 +11,7 @@ export function listener(defaults: { host: string; port: number }) {
   });
 }
 
-/** The certificate of a listener, and those that its clients show. */
+/** TLS of a listener: its certificate, and the authorities of its clients'. */
 export const listenerTls = z.strictObject({
   cert: filePath().describe('PEM file of the certificate and its chain.'),
   key: filePath().describe('PEM file of the private key.'),
@@ -20,7 +20,7 @@ export const listenerTls = z.strictObject({
     .describe(
       'PEM file of the authorities, up to their roots, whose certificates clients show (mutual TLS); if omitted, clients are not asked for one.',
     ),
-  // Fails closed: a configuration that names an authority and nothing else is for its clients alone.
+  // Fails closed: a configuration that only names an authority admits no one else.
   client_certificate: z
     .enum(['request', 'require'])
     .prefault('require')
@@ -117,7 +117,7 @@ export const shutdown = z
 const mostWorkers = 256;
 const workersRule = `must be auto or a whole number from 1 to ${mostWorkers}`;
 
-/** `workers`: how many processes serve. */
+/** `workers`: the number of serving processes. */
 export const workers = z
   .union([z.literal('auto'), z.int().min(1, workersRule).max(mostWorkers, workersRule)], {
     error: workersRule,
@@ -127,7 +127,7 @@ export const workers = z
     'How many processes accept connections, each on a core of its own; auto: the CPUs this process may use. Limits on connections, upstreams and password hashes are those of the gateway: each process has its even part.',
   );
 
-/** `login_throttle`: how many attempts may fail in a window. */
+/** `login_throttle`: limits of failed attempts in a window. */
 export const loginThrottle = z
   .strictObject({
     per_account_and_address: whole()

@@ -4,12 +4,12 @@ import { parsePasswordHash, passwordHashRule } from '../../rules/password-hash.t
 import { mapByName, secret, text } from '../values/scalars.ts';
 import { scopeList } from '../values/scope-names.ts';
 
-// The rules of names are in managed-rules.ts: validators of other languages read no more than this.
+// Rules for names are in managed-rules.ts: other languages' validators of the JSON Schema can't express them.
 const anyName = /^[^\0]+$/;
 const maxDescription = 1024;
 const maxTextLength = 256;
 
-/** A text for people, on one line, of at most so many code points. */
+/** A text for people on one line, at most `max` code points. */
 function shortText(max: number) {
   return text((value) =>
     [...value].length > max || /\p{Cc}/u.test(value)
@@ -39,7 +39,7 @@ const scopeSet = z.strictObject({
   adopt: adopt('a set'),
 });
 
-/** `scope_sets`: those that the configuration keeps. */
+/** `scope_sets`: the scope sets that the configuration manages. */
 export const scopeSets = mapByName(
   anyName,
   'must not contain control characters',
@@ -74,7 +74,7 @@ const user = z.strictObject({
   adopt: adopt('a user'),
 });
 
-/** `users`: those that the configuration keeps. */
+/** `users`: the users that the configuration manages. */
 export const users = mapByName(anyName, 'must not contain control characters', user)
   .prefault({})
   .describe(

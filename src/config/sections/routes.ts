@@ -119,10 +119,10 @@ const route = z.strictObject({
   idle_timeout: timeout().optional().describe('Overrides the upstream’s idle_timeout.'),
 });
 
-/** In place of an upstream's name: the route has none. */
+/** The value of `upstream` for a route without an upstream. */
 export const noUpstream = 'none';
 
-/** `routes`: which path goes to which upstream, and who may use it. Parsed paths have no trailing slash, except `/`. */
+/** `routes`: the upstream of each path, and who may use it. Parsed paths have no trailing slash, except `/`. */
 export const routes = z
   .array(route)
   .min(1, 'must have at least one route')

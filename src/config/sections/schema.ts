@@ -114,7 +114,7 @@ const log = z
   .prefault({})
   .describe('The log on standard output.');
 
-/** The whole configuration; every section is strict and has defaults. Rules that span keys are in rules.ts. */
+/** Schema of the whole configuration; every section is strict and has defaults. Rules that span keys are in rules/. */
 export const configSchema = z.strictObject({
   tenant: matching(/^[A-Za-z0-9._-]{1,63}$/, 'must be 1 to 63 of A-Z, a-z, 0-9, . _ -').describe(
     'Name of this instance: realm of its challenges, and part of its keys in Redis.',

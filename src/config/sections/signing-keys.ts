@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { duration, parseDuration } from '../values/durations-and-sizes.ts';
 
-/** The least time in which every verifier has fetched the published keys again: their copies live five minutes. */
+/** The least time in which every verifier has fetched the published keys again: copies live five minutes. */
 const leastAhead = '10m';
 const rotationRule = 'must be a duration such as 12h or 30d, or never';
 

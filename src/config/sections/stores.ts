@@ -5,7 +5,7 @@ import { recordsEncryption } from '../values/encryption-keys.ts';
 import { parsedBy, secret, text, whole } from '../values/scalars.ts';
 import { parseRecordsAddress, parseSessionsAddress } from '../values/store-addresses.ts';
 
-/** `stores`: where state is kept. The addresses may contain a password, so they are never shown. */
+/** `stores`: addresses of the stores. An address may contain a password, so it is never shown. */
 export const stores = z
   .strictObject({
     records: secret()

@@ -6,7 +6,7 @@ import { mapByName, parsedBy, text, whole } from '../values/scalars.ts';
 import { parseUpstreamAddress } from '../values/upstream-address.ts';
 import { assertion } from './assertion.ts';
 
-/** What an upstream may learn about the caller. */
+/** Facts about the caller that an upstream may receive. */
 const identityFields = [
   'subject',
   'username',

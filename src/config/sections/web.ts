@@ -36,7 +36,7 @@ const console = z
   .optional()
   .describe('The console, below path; if omitted, there is none.');
 
-/** `web`: the pages for people; left out, there are none. */
+/** `web`: the pages for people; without the section there are none. */
 export const web = z
   .strictObject({
     path: text(pathRule).prefault('/postern').describe('Path of Postern’s own pages; no route can be in it.'),

@@ -11,7 +11,7 @@ export const originRule: TextRule = (text) => {
   if (url.username || url.password || url.pathname !== '/' || /[?#]/.test(text))
     return 'must not have a user, path, query or fragment';
   if (!originPattern.test(url.origin)) return 'must have a host name or address';
-  // Issuer, audience and Origin are compared with this byte for byte.
+  // Issuer, audience and Origin are compared byte for byte with this origin.
   if (text.replace(/\/$/, '') !== url.origin)
     return 'must be in the form browsers send: lower case, no default port';
 };
@@ -36,7 +36,7 @@ export function webUrlRule({ query }: { query: boolean }): TextRule {
   };
 }
 
-/** Whether a host, as in `URL.hostname`, can only be this machine (RFC 6761 §6.3, RFC 1122 §3.2.1.3). */
+/** True if a host, as in `URL.hostname`, can only be this machine (RFC 6761 §6.3, RFC 1122 §3.2.1.3). */
 export function isLoopbackHost(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
@@ -66,7 +66,7 @@ export const ipOrCidrRule: TextRule = (text) => {
   return good ? undefined : 'must be an IP address or a CIDR block';
 };
 
-/** What a listener binds to: an IP address without brackets, or a name (RFC 1123 §2.1); a port has its own key. */
+/** The host of a listener: an IP address without brackets, or a name (RFC 1123 §2.1); the port has its own key. */
 export const listenHostRule: TextRule = (text) => {
   const isName =
     /^(?=.{1,253}$)(?!.*\.\d+$)(?!\d+$)(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(?:\.|$))+$/;

@@ -13,7 +13,7 @@ export const hostPattern = String.raw`(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::
 /** Matches an optional `USER:PASSWORD@`; the first group is what precedes the `@`. */
 export const userinfoPattern = String.raw`(?:([^@/\s]*)@)?`;
 
-/** Whether the port after a host, if there is one, is in range (1-65535). */
+/** True if the port after a host, if there is one, is in range (1-65535). */
 export function hasValidPort(host: string): boolean {
   const port = /:(\d+)$/.exec(host)?.[1];
   return port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);

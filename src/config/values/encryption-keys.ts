@@ -4,7 +4,7 @@ import { filePath, matching } from './scalars.ts';
 
 const keyBytes = 32;
 
-/** The keys that private keys and secrets are encrypted with: `stores.records_encryption`. */
+/** `stores.records_encryption`: the keys that encrypt private keys and secrets. */
 export const recordsEncryption = z
   .strictObject({
     keys: z
@@ -21,7 +21,7 @@ export const recordsEncryption = z
   })
   .describe('Encryption of private keys and secrets in the records (AES-256-GCM).');
 
-/** The bytes of a key, of what its file holds; the broken rule if they are none. One newline at the end doesn't count. */
+/** Parses a key file: the key, or the rule it breaks. A trailing newline is ignored. */
 export function encryptionKeyOf(content: Uint8Array): Uint8Array | string {
   const isEnded = content.length === keyBytes + 1 && content.at(-1) === 0x0a;
   const key = isEnded ? content.subarray(0, keyBytes) : content;
@@ -35,7 +35,7 @@ export function loadEncryptionKeys(
 ): { readonly id: string; readonly key: Uint8Array }[] {
   return (encryption?.keys ?? []).map(({ id, file }) => {
     const key = encryptionKeyOf(read(file));
-    // Judged when the configuration was read: the file has changed since.
+    // The file was valid when the configuration was read, and has changed since.
     if (typeof key === 'string') throw new Error(`stores.records_encryption: ${file} ${key}`);
     return { id, key };
   });

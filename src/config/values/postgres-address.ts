@@ -10,7 +10,7 @@ export interface PostgresAddress {
   readonly database: string;
   /** Matches `[a-z_][a-z0-9_]{0,62}`; each tenant has its own. */
   readonly schema: string;
-  /** Whether the address asks for TLS, which always verifies the server's certificate. */
+  /** True if the address asks for TLS, which always verifies the server's certificate. */
   readonly tls: boolean;
 }
 
@@ -18,7 +18,7 @@ const defaultPort = 5432;
 const defaultUser = 'postgres';
 const defaultSchema = 'postern';
 
-/** Schema names that need no quotes in SQL; of libpq's modes, those that either encrypt and verify or do neither. */
+/** Schema names that need no quotes in SQL, and libpq's modes that either encrypt and verify or do neither. */
 const option = '(?:schema=(?!pg_)[a-z_][a-z0-9_]{0,62}|sslmode=(?:disable|require|verify-full))';
 const pattern = new RegExp(
   `^postgres(?:ql)?://${userinfoPattern}(${hostPattern})/([^/?#\\s]+)(?:\\?(${option}(?:&${option})*))?$`,

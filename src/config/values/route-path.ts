@@ -5,8 +5,8 @@ export interface PathTolerance {
 }
 
 /**
- * What is wrong with the path of a route, or undefined. A route must be written in the one spelling in which requests
- * reach it: any other would match nothing, and its requests would fall through to a laxer route.
+ * The rule that a route's path breaks, or undefined. A route must be written in the one spelling in which requests reach it: any
+ * other would match nothing, and its requests would fall through to a laxer route.
  */
 export function problemOfRoutePath(path: string, tolerance: PathTolerance): string | undefined {
   if (!path.startsWith('/')) return 'must begin with /';

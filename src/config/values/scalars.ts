@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A rule for a string: returns what it requires if the string breaks it, else undefined. */
+/** A rule for a string: returns the rule's text if the string breaks it, else undefined. */
 export type TextRule = (text: string) => string | undefined;
 
 /** A string that is not blank and, if given, follows `rule`. */
@@ -11,7 +11,7 @@ export function text(rule?: TextRule) {
   });
 }
 
-/** A string that matches the pattern; `rule` is what the pattern requires, in words. */
+/** A string that matches the pattern; `rule` states the pattern in words. */
 export function matching(pattern: RegExp, rule: string) {
   return z.string().regex(pattern, rule);
 }
@@ -21,7 +21,7 @@ export function secret(rule?: TextRule) {
   return text(rule).meta({ writeOnly: true });
 }
 
-/** A secret of bytes, at least so many: the string has one character for each, and a file need not be text. */
+/** A secret of at least `least` bytes: the string has one character for each byte, and a file need not be text. */
 export function secretBytes(least: number) {
   const rule = `must be at least ${least} bytes`;
   return z
@@ -63,8 +63,8 @@ export function whole({ min = 1, max = Number.MAX_SAFE_INTEGER }: { min?: number
 }
 
 /**
- * A map whose keys are names chosen by the administrator. Names are checked even if values are broken, so that all
- * problems are reported at once; zod's own check of record keys would hide what is below an invalid name.
+ * A map whose keys are names chosen by the administrator. Names are checked even if values are broken, so that all problems are
+ * reported at once; zod's own check of record keys would hide problems below an invalid name.
  */
 export function mapByName<Value extends z.ZodType>(
   pattern: RegExp,

@@ -4,7 +4,7 @@ import { mapByName, matching } from './scalars.ts';
 
 const scopeRule = 'must be a scope token (RFC 6749): visible ASCII without " and \\';
 
-/** The scopes of Postern's own endpoints and what each allows; they are in every catalogue. */
+/** The scopes of Postern's own endpoints with their descriptions; every catalogue has them. */
 export const builtInScopes: Readonly<Record<string, string>> = {
   'apikeys:read': 'List and read API keys',
   'apikeys:write': 'Mint and delete API keys',
@@ -26,7 +26,7 @@ export const scopes = mapByName(
   .prefault({})
   .describe('The catalogue of scopes and what each allows; those of Postern’s own endpoints are built in.');
 
-/** A list of scopes; whether they are in the catalogue is checked with the whole configuration. */
+/** A list of scopes; a rule of the whole configuration checks that the catalogue has them. */
 export function scopeList() {
   return z.array(matching(scopeToken, scopeRule));
 }

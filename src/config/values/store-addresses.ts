@@ -14,7 +14,7 @@ export type RecordsAddress = SqliteAddress | PostgresAddress;
 /** The address of a session store. */
 export type SessionsAddress = SqliteAddress | RedisAddress;
 
-// No command could reach a store in memory, and //HOST/PATH isn't a path.
+// A store in memory would be out of reach for commands, and //HOST/PATH isn't a path.
 const sqlitePattern = /^sqlite:((?!:memory:$)(?!\/\/)[^\s\0][^\0]*)$/;
 
 /** Parses the address of a records store. Throws a RangeError, whose message is the rule, for anything else. */

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** How long an address that didn't connect is tried last, ms; doubled each time, up to the second. */
+/** Bounds of the time for which an address that failed to connect is tried last, ms; doubled with each failure. */
 export const firstRetryMs = 30_000;
 export const maxRetryMs = 600_000;
 /** The most addresses that one connection tries. */
@@ -12,8 +12,8 @@ interface Standing {
 }
 
 /**
- * In which order new connections try the addresses of an upstream: those that connect take turns, so that all of them get
- * connections, and those that didn't lately come last. Times in ms, by one clock.
+ * The order in which new connections try the addresses of an upstream: those that connect take turns, so that all of them get
+ * connections, and those that failed lately come last. Times in ms, by one clock.
  */
 export class AddressOrder {
   readonly #failed = new Map<string, Standing>();
@@ -23,7 +23,7 @@ export class AddressOrder {
   next(addresses: readonly string[], now: number): readonly string[] {
     this.#turn++;
     for (const address of this.#failed.keys()) if (!addresses.includes(address)) this.#failed.delete(address);
-    // That says something of the network, or of the whole service, rather than of an address.
+    // Then the network or the whole service failed, rather than an address.
     if (this.#failed.size === new Set(addresses).size) this.#failed.clear();
     const good = addresses.filter((address) => !this.#failed.has(address));
     const failed = addresses.filter((address) => this.#failed.has(address));
@@ -38,12 +38,12 @@ export class AddressOrder {
     return order.slice(0, maxAddresses);
   }
 
-  /** It has connected. */
+  /** Notes that an address has connected. */
   worked(address: string): void {
     this.#failed.delete(address);
   }
 
-  /** It failed to connect, or another one that was tried later was sooner. */
+  /** Notes that an address failed to connect, or was slower than an address tried later. */
   failed(address: string, now: number): void {
     const before = this.#failed.get(address);
     const retryMs = before === undefined ? firstRetryMs : Math.min(maxRetryMs, 2 * before.retryMs);
@@ -56,7 +56,7 @@ function rotated(addresses: readonly string[], turn: number): readonly string[] 
   return [...addresses.slice(at), ...addresses.slice(0, at)];
 }
 
-/** The family of the first address begins. */
+/** Alternates between the two families, beginning with that of the first address. */
 function alternating(addresses: readonly string[]): string[] {
   const isSix = isIPv6(addresses[0] ?? '');
   const first = addresses.filter((address) => isIPv6(address) === isSix);

@@ -21,13 +21,13 @@ export function openUpstreamConnection(dialler: Dialler, owner: ConnectionOwner)
   return new UpstreamConnection(dialler, owner);
 }
 
-/** One connection to an upstream: carries one request at a time, and reads its response strictly. */
+/** A connection to an upstream: carries one request at a time, and reads its response strictly. */
 export class UpstreamConnection extends PoolMember {
   #output: Output | null = null;
   #reads: SocketReads | null = null;
   #kept: Buffer | null = null;
   readonly #growing = new GrowingBytes();
-  /** How many of the kept bytes have been searched for the end of the head. */
+  /** Number of kept bytes already searched for the end of the head. */
   #seen = 0;
   #left = 0;
   #chunked: ChunkedDecoder | null = null;
@@ -93,7 +93,7 @@ export class UpstreamConnection extends PoolMember {
 
   readonly #onData = (chunk: Buffer): void => {
     if (this.isDead) return;
-    // Bytes that no request asked for: nothing that follows can be trusted.
+    // Unsolicited bytes: nothing that follows can be trusted.
     if (this.request === null) {
       this.destroy();
       return;

@@ -7,7 +7,7 @@ import { createDialler, type Dialler } from './dialler.ts';
 import { RestingConnections } from './resting-connections.ts';
 import { UpstreamError } from './upstream-error.ts';
 
-/** The load of a pool at one moment; every connection of it is either busy or free. */
+/** The load of a pool at one moment; each of its connections is either busy or free. */
 export interface ConnectionLoad {
   /** Connections that carry a request, or are being opened for one. */
   readonly busy: number;
@@ -26,7 +26,7 @@ export interface UpstreamOptions extends SocketTarget {
   /** Sent as `Host` instead of the client's; null: the client's is kept. */
   readonly host: string | null;
   readonly maxConnections: number;
-  /** How many requests may wait for a connection. */
+  /** Maximum number of requests that wait for a connection. */
   readonly maxWaiting: number;
   /** The shortest timeout of any request, which determines how often timeouts are checked. */
   readonly shortestTimeoutMs: number;
@@ -51,7 +51,7 @@ export interface Upstream {
   /** A request is over: removes it from the queues and from the uploads. */
   forget(request: UpstreamRequest): void;
   load(): ConnectionLoad;
-  /** Closes the connection that has been free for longest; false if none is. */
+  /** Closes the connection that has been free for longest; false if none is free. */
   closeFree(): boolean;
   /** Closes every connection at once. */
   close(): void;
@@ -81,9 +81,9 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   readonly #all = new Set<PooledConnection>();
   readonly #free: PooledConnection[] = [];
   readonly #resting = new RestingConnections<PooledConnection>((connection) => this.#onRested(connection));
-  /** In order of arrival. */
+  /** Waiting requests in order of arrival. */
   readonly #queue = new Set<UpstreamRequest>();
-  /** In order of arrival, those whose body is still arriving. */
+  /** Waiting requests whose body is still arriving, in order of arrival. */
   readonly #uploadQueue = new Set<UpstreamRequest>();
   /** Requests being sent whose body is still arriving. */
   readonly #uploads = new Set<UpstreamRequest>();
@@ -172,7 +172,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     if (this.#uploads.delete(request)) this.#startWaiting();
   }
 
-  /** Starts waiting requests for which there are connections. */
+  /** Starts the waiting requests that can get a connection. */
   #startWaiting(): void {
     while (this.#queue.size + this.#uploadQueue.size > 0) {
       const free = this.#takeFree();
@@ -241,7 +241,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     return undefined;
   }
 
-  /** The longest waiting of the requests that may start. */
+  /** Takes the request that has waited longest of those that may start. */
   #takeWaiting(): UpstreamRequest | undefined {
     if (this.#queue.size + this.#uploadQueue.size === 0) return undefined;
     const [first] = this.#queue;

@@ -19,7 +19,7 @@ export interface RequestConnection {
 export interface PooledConnection extends RequestConnection {
   /** Sends the request; only while free. */
   send(request: UpstreamRequest): void;
-  /** Whether it has been free for longer than the upstream can be expected to keep it open. */
+  /** True if the connection has been free for longer than the upstream can be expected to keep it open. */
   isStale(now: number): boolean;
   /** Fails the request if one of its timeouts has passed; `now` is by `performance.now()`. */
   checkTime(now: number): void;
@@ -28,24 +28,24 @@ export interface PooledConnection extends RequestConnection {
 /** Owns connections, and is notified when one becomes free or closes. */
 export interface ConnectionOwner {
   onFree(connection: PooledConnection): void;
-  /** It has become a tunnel: it is gone, and its socket stays open. */
+  /** Called when a connection has become a tunnel: the connection is gone, and its socket stays open. */
   onSwitched(connection: PooledConnection, socket: Socket): void;
   onGone(connection: PooledConnection): void;
 }
 
-/** How long a free connection is kept if the upstream doesn't say: less than common servers keep it (5 s). */
+/** Lifetime of a free connection unless the upstream states one: less than common servers' timeout (5 s). */
 export const defaultKeepAliveMs = 4_000;
 
 /** Methods that may be sent a second time when a kept connection turns out to be dead (RFC 9110 §9.2.2). */
 export const retriedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** One request to an upstream, notified of its progress. It ends with one of `onEnd`, `onSwitch` and `onError`. */
+/** A request to an upstream, notified of its progress. It ends with exactly one of `onEnd`, `onSwitch` and `onError`. */
 export interface UpstreamRequest {
   /** The connection that carries it, once there is one; set by the connection. */
   connection: RequestConnection | null;
-  /** When it began to wait for a connection, by `performance.now()`; set by the pool. */
+  /** Instant at which the request began to wait for a connection, by `performance.now()`; set by the pool. */
   waitingSince: number;
-  /** When a connection first took it, by `performance.now()`; 0: none has. Set by the connection. */
+  /** Instant at which a connection first took the request, by `performance.now()`; 0: none has. Set by the connection. */
   takenAt: number;
   readonly method: string;
   readonly target: string;
@@ -57,7 +57,7 @@ export interface UpstreamRequest {
   readonly hasBody: boolean;
   /** The client is still sending the body. */
   readonly isUploading: boolean;
-  /** The protocol that it asks to switch to, in lower case; null: none. */
+  /** The protocol that the request asks to switch to, in lower case; null: none. */
   readonly upgrade: string | null;
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
@@ -70,7 +70,7 @@ export interface UpstreamRequest {
   /** `length` of the body in bytes; -1 if it isn't announced. */
   onHead(status: number, fields: string[], length: number): void;
   onData(chunk: Buffer): void;
-  /** All that has arrived of the response has been passed on, and more of it follows. */
+  /** Everything received of the response has been passed on, and more of it follows. */
   onCaughtUp(): void;
   onEnd(trailers: string[]): void;
   /** The upstream agreed to `upgrade`: the socket and the bytes after its response now belong to the request. */

@@ -15,16 +15,16 @@ export type FindAddresses = (
   done: (error: Error | null, addresses: readonly string[]) => void,
 ) => () => void;
 
-/** Where an upstream listens. */
+/** Address of an upstream, and how to connect to it. */
 export interface SocketTarget {
   readonly address: { readonly host: string; readonly port: number } | { readonly socketPath: string };
   /** Null for plain HTTP. */
   readonly tls: UpstreamTls | null;
-  /** For a `host` that is a name. */
+  /** Used if `host` is a name. */
   readonly findAddresses: FindAddresses;
   /** The shortest time that a connection may take, ms: all addresses are tried well within it. */
   readonly connectTimeoutMs: number;
-  /** What attempts beside the first of a connection take their sockets from; default: as many as they want. */
+  /** Supply of sockets for a connection's attempts beside the first; default: unlimited. */
   readonly spareSockets?: SpareSockets;
 }
 
@@ -35,7 +35,7 @@ export interface SpareSockets {
   giveBack(): void;
 }
 
-/** Begins TLS on a connected socket, of which the returned one takes over everything. */
+/** Begins TLS on a connected socket; the returned socket replaces it. */
 export function startTls(socket: Socket, { address, tls }: SocketTarget): Socket {
   const { ca, cert, key, serverName } = tls!;
   const host = 'host' in address ? address.host : undefined;

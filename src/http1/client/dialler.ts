@@ -3,39 +3,39 @@ import { AddressOrder } from './address-order.ts';
 import { type SocketTarget, startTls } from './client-socket.ts';
 import { SocketReads } from './socket-reads.ts';
 
-/** What opens connections to one upstream. */
+/** Opens connections to one upstream. */
 export interface Dialler {
-  /** Opens one, and calls back later, once; not if it is destroyed before. */
+  /** Opens a connection and calls back once, later; never after it is destroyed. */
   dial(handler: DialHandler): Dialling;
 }
 
-/** What a {@link Dialler} calls. */
+/** Callbacks of a {@link Dialler}. */
 export interface DialHandler {
-  /** Whether it reads the socket as a stream. */
+  /** True if the handler reads the socket as a stream. */
   readonly readsStream: boolean;
   /**
-   * The socket is ready for a request, and its events are the handler's from now on. What is received comes from
-   * `reads`; null: from the stream, as it always does over TLS.
+   * The socket is ready for a request, and its events are the handler's from now on. Received bytes come from `reads`; null: from
+   * the stream, as always over TLS.
    */
   onConnected(socket: Socket, reads: SocketReads | null): void;
-  /** A system error has the address that was tried, as Node gives it. */
+  /** The connection failed; a system error names the address that was tried, as Node's errors do. */
   onUnreached(error: Error): void;
 }
 
 /** A connection being opened. */
 export interface Dialling {
-  /** Why it has not been opened so far, if it isn't just slow. */
+  /** The reason that the connection isn't open yet, unless it is merely slow. */
   readonly delay: Error | undefined;
   destroy(): void;
 }
 
-/** After how long the next address is tried as well, ms (RFC 8305 §5: 250, and never less than 10). */
+/** Delay until the next address is tried as well, ms (RFC 8305 §5: 250, and never less than 10). */
 const attemptDelayMs = 250;
 const leastAttemptDelayMs = 10;
-/** Of one connection; each takes a file descriptor. */
+/** Maximum number of parallel attempts for one connection; each takes a file descriptor. */
 const maxAttemptsAtOnce = 8;
 
-/** Creates what opens connections to this upstream. */
+/** Creates the dialler of an upstream. */
 export function createDialler(target: SocketTarget): Dialler {
   const order = new AddressOrder();
   return { dial: (handler) => new Attempts(target, order, handler) };
@@ -46,14 +46,14 @@ class Attempts implements Dialling {
   readonly #target: SocketTarget;
   readonly #order: AddressOrder;
   readonly #handler: DialHandler;
-  /** Those that have not failed, by address; after the first has connected, that one alone. */
+  /** Attempts that have not failed, by address; after the first has connected, only that. */
   readonly #open = new Map<string, Socket>();
   readonly #errors: NodeJS.ErrnoException[] = [];
   #left: readonly string[] = [];
   #delayMs = attemptDelayMs;
   #timer: NodeJS.Timeout | undefined;
   #withdraw = () => {};
-  /** How many spare sockets it has taken: one for each attempt beside the first. */
+  /** Number of spare sockets taken: one for each attempt beside the first. */
   #spare = 0;
   #isNaming = false;
   #isOver = false;
@@ -70,7 +70,7 @@ class Attempts implements Dialling {
         this.#isNaming = false;
         if (this.#isOver) return;
         if (addresses.length > 0) this.#begin(addresses);
-        // The handler doesn't expect to be called before it has the dialling.
+        // Deferred: the handler must have the dialling before it is called.
         else process.nextTick(() => this.#fail(error ?? new Error('no addresses')));
       });
     }
@@ -87,7 +87,7 @@ class Attempts implements Dialling {
     this.#stop();
   }
 
-  /** Ends every attempt but that one. */
+  /** Ends every attempt but the winner. */
   #stop(winner?: Socket): void {
     clearTimeout(this.#timer);
     for (const socket of this.#open.values()) if (socket !== winner) socket.destroy();
@@ -97,7 +97,7 @@ class Attempts implements Dialling {
 
   #begin(addresses: readonly string[]): void {
     this.#left = this.#order.next(addresses, performance.now());
-    // The last of many is begun when half of the time has passed.
+    // The last of many attempts begins when half of the time has passed.
     const fitting = this.#target.connectTimeoutMs / 2 / Math.max(1, this.#left.length - 1);
     this.#delayMs = Math.min(attemptDelayMs, Math.max(leastAttemptDelayMs, fitting));
     this.#next();
@@ -113,7 +113,7 @@ class Attempts implements Dialling {
     if (left.length > 0) this.#timer = setTimeout(() => this.#next(), this.#delayMs);
   }
 
-  /** For one more attempt beside those there are. */
+  /** Takes a spare socket for one more attempt; false if there is none. */
   #takeSpare(): boolean {
     const { spareSockets } = this.#target;
     if (this.#open.size === maxAttemptsAtOnce || spareSockets?.take() === false) return false;
@@ -121,7 +121,7 @@ class Attempts implements Dialling {
     return true;
   }
 
-  /** What the attempts that are left don't need. */
+  /** Returns the spare sockets that the remaining attempts don't need. */
   #giveBackSpare(): void {
     for (const needed = Math.max(0, this.#open.size - 1); this.#spare > needed; this.#spare -= 1)
       this.#target.spareSockets?.giveBack();
@@ -136,7 +136,7 @@ class Attempts implements Dialling {
     }
   }
 
-  /** Tries one address of a name; empty: the only address there is. */
+  /** Tries one address of a name; empty: the only address of the upstream. */
   #attempt(ip: string): void {
     const { address, tls } = this.#target;
     const reads = tls !== null || this.#handler.readsStream ? null : new SocketReads();
@@ -165,12 +165,12 @@ class Attempts implements Dialling {
     this.#order.failed(ip, performance.now());
     if (this.#left.length > 0) this.#next();
     else if (this.#open.size === 0)
-      // A refusal says more than that a family isn't routed here.
+      // ECONNREFUSED says more than an error of routing.
       this.#fail(this.#errors.find(({ code }) => code === 'ECONNREFUSED') ?? error);
   }
 
   #onConnected(ip: string, socket: Socket, reads: SocketReads | null): void {
-    // Those before it had more time.
+    // Earlier attempts have had more time.
     for (const earlier of this.#open.keys()) {
       if (earlier === ip) break;
       this.#order.failed(earlier, performance.now());

@@ -12,30 +12,30 @@ import { assertNoInterimBody, framingOf, type ResponseFraming } from './response
 import type { SocketReads } from './socket-reads.ts';
 import { UpstreamError } from './upstream-error.ts';
 
-/** The most bytes of a response head or of trailers. */
+/** Maximum size of a response head or of trailers, bytes. */
 export const maxHeadBytes: number = 64 * 1024;
-/** Interim responses to one request; more are taken for a flood. */
+/** Maximum number of interim responses to one request; more count as a flood. */
 const maxInterim = 32;
 
-/** What a response comes from, and its upstream is made to wait by. */
+/** Source of a response, which can be paused to slow the upstream down. */
 export interface ResponseSource {
   pause(): void;
   resume(): void;
 }
 
-/** What all connections of a pool do, whatever reads and writes their HTTP: carry a request, time it, and fail it. */
+/** Base of a pool's connections, independent of the HTTP implementation: carries a request, times it, and fails it. */
 export abstract class PoolMember implements PooledConnection, DialHandler {
   abstract readonly readsStream: boolean;
   /** Responses read so far. */
   responses = 0;
-  /** When it last became free or made progress, by `performance.now()`. */
+  /** Instant at which the connection last became free or made progress, by `performance.now()`. */
   since: number = performance.now();
-  /** There is none before it has connected. */
+  /** Undefined until the connection is open. */
   protected socket: Socket | undefined;
-  /** How long it may stay free, in milliseconds. */
+  /** Time that the connection may stay free, ms. */
   protected keepAliveMs: number;
   protected request: UpstreamRequest | null = null;
-  /** How the response is framed; null until its head has been read. */
+  /** Framing of the response; null until its head has been read. */
   protected framing: ResponseFraming | null = null;
   /** All of the request has been written. */
   protected isSent = false;
@@ -55,7 +55,7 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
     this.#dialling = dialler.dial(this);
   }
 
-  /** Goes on with another connection, which is being opened. */
+  /** Replaces the connection by a new one, which is being opened. */
   protected dialAgain(): void {
     this.socket?.destroy();
     this.socket = undefined;
@@ -74,10 +74,10 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
     this.fail(new UpstreamError('refused', error));
   }
 
-  /** Listens for all that happens on the socket; `reads` as for {@link DialHandler.onConnected}. */
+  /** Listens to the socket; `reads` as for {@link DialHandler.onConnected}. */
   protected abstract listenTo(socket: Socket, reads: SocketReads | null): void;
 
-  /** Writes the head of the request; it has connected. */
+  /** Writes the head of the request on the open connection. */
   protected abstract carry(request: UpstreamRequest): void;
   protected abstract get source(): ResponseSource | null;
   abstract write(bytes: Buffer): boolean;
@@ -153,7 +153,7 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
     return true;
   }
 
-  /** The response is complete; the connection becomes free, or closes if it can't be reused. */
+  /** Completes the response; the connection becomes free, or closes if it can't be reused. */
   protected complete(isReusable: boolean, trailers: string[]): void {
     const request = this.request!;
     this.request = null;
@@ -167,7 +167,7 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
     this.#owner.onFree(this);
   }
 
-  /** The upstream has switched protocols: the connection leaves the pool, and its socket belongs to the request. */
+  /** Hands the socket to the request after a switch of protocols; the connection leaves the pool. */
   protected handOver(fields: string[], socket: Duplex, bytes: Buffer): void {
     const request = this.request!;
     this.isDead = true;
@@ -180,7 +180,7 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
     if (this.isDead) return;
     const { request } = this;
     this.destroy();
-    // It had carried a response before, and was closed before the first byte of this one.
+    // The connection had carried a response before, and was closed before the first byte of this one.
     error.diedIdle = this.responses > 0 && !this.gotBytes && error.kind === 'reset';
     request?.onError(error);
   }

@@ -1,6 +1,6 @@
 import { MalformedMessage } from '../message/message-head.ts';
 
-/** Where the body of a response ends, and whether the connection can be reused (RFC 9112 §6.3, §9.3). */
+/** Framing of a response's body, and the fate of its connection (RFC 9112 §6.3, §9.3). */
 export interface ResponseFraming {
   readonly kind: 'length' | 'chunked' | 'close';
   /** Bytes of the body as sent; only for `length`. */
@@ -8,7 +8,7 @@ export interface ResponseFraming {
   /** `Content-Length` as announced, even if no body follows; -1 if there is none. */
   readonly announced: number;
   readonly reusable: boolean;
-  /** How long the upstream keeps the connection, minus a second, in milliseconds; null if it doesn't say. */
+  /** The upstream's keep-alive timeout minus a second, ms; null if it states none. */
   readonly keepAliveMs: number | null;
 }
 
@@ -40,7 +40,7 @@ export function framingOf(
         break;
       case 10:
         if (name.toLowerCase() === 'connection') {
-          // Each option counts, in whichever of several fields it is.
+          // Each option counts, whichever of several fields has it.
           closes ||= names(value, 'close');
           keepsAlive ||= names(value, 'keep-alive');
         } else if (name.toLowerCase() === 'keep-alive') keepAliveMs = keepAliveOf(value);

@@ -1,6 +1,6 @@
 /**
- * Holds connections back after their response until anything the upstream sends beyond it has been read. Otherwise that
- * would be taken for the next response, and every later request would get the response to the one before it.
+ * Holds connections back after their response until anything the upstream sends beyond it has been read. Otherwise those bytes
+ * would pass for the next response, and every later request would get its predecessor's.
  */
 export class RestingConnections<Connection> {
   readonly #onRested: (connection: Connection) => void;
@@ -23,7 +23,7 @@ export class RestingConnections<Connection> {
     this.#turn ??= setImmediate(this.#onTurn).unref();
   }
 
-  /** A request is waiting for one of them. */
+  /** Notes that a request is waiting for one of the connections. */
   hurry(): void {
     if (this.#turn === null) return;
     this.#isAwaited = true;

@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts';
 
-/** How a request to an upstream can fail. */
+/** Failures of a request to an upstream. */
 export type UpstreamFailure =
   | 'refused'
   | 'connect_timeout'
@@ -21,7 +21,7 @@ export class UpstreamError extends Error {
     this.kind = kind;
   }
 
-  /** The refusal to send, as long as no response has begun. */
+  /** The refusal for the client, if no response has begun. */
   asRefusal(): Refusal {
     const isTimeout = this.kind.endsWith('_timeout');
     return new Refusal(isTimeout ? 'upstream_timeout' : 'upstream_unavailable', { cause: this });

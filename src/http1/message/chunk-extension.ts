@@ -47,7 +47,7 @@ export function nextExtensionState(state: ExtensionState, byte: number): Extensi
   }
 }
 
-/** Whether the line may end in this state. */
+/** True if the line may end in this state. */
 export function mayEndExtension(state: ExtensionState): boolean {
   return state === extension.name || state === extension.value || state === extension.quotedEnd;
 }

@@ -1,6 +1,6 @@
 /**
- * A copy of a latin1 text, to be kept for longer than its message lives. V8 represents a substring as a reference to
- * the whole text it was cut from: a single kept field would retain its whole head.
+ * A copy of a latin1 text that may outlive its message. V8 represents a substring as a reference to the whole text it was cut
+ * from: a single kept field would retain its whole head.
  */
 export function keptText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');

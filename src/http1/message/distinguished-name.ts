@@ -8,8 +8,8 @@ export function shownSubject(socket: TLSSocket): string | null {
 }
 
 /**
- * The subject of a certificate on one line as RFC 4514 writes it: the most specific part first, whatever has a meaning
- * there escaped, control characters as well. Empty for a certificate without a subject.
+ * The subject of a certificate on one line in the form of RFC 4514: the most specific part first, special and control characters
+ * escaped. Empty for a certificate without a subject.
  */
 export function subjectOf({ subject }: Pick<X509Certificate, 'subject'>): string {
   // Node puts each part on a line of its own, from the root on; their values are escaped already (RFC 4514 §2.4).
@@ -17,7 +17,7 @@ export function subjectOf({ subject }: Pick<X509Certificate, 'subject'>): string
   return parts.reverse().map(joinValues).join(',');
 }
 
-/** A part of several values, which OpenSSL joins by a plus between blanks; a plus of a value has a backslash. */
+/** Joins a part of several values, which OpenSSL separates by a plus between spaces; a plus within a value has a backslash. */
 function joinValues(part: string): string {
   return part.replaceAll(' + ', '+');
 }

@@ -21,7 +21,7 @@ export class GrowingBytes {
     return this.#buffer.subarray(this.#end - length, this.#end);
   }
 
-  /** The bytes in memory that nothing else uses: a copy, unless {@link join} returned them. */
+  /** The bytes in memory of their own: a copy, unless {@link join} returned them. */
   keep(bytes: Buffer): Buffer {
     return bytes.buffer === this.#buffer.buffer ? bytes : this.join(bytes, noBytes);
   }

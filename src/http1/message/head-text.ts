@@ -3,7 +3,7 @@ import { STATUS_CODES } from './node-http.ts';
 
 declare const checked: unique symbol;
 
-/** A head as sent, including the empty line, latin1; only this file creates one. */
+/** A head as sent, including the empty line, latin1; only this file creates heads. */
 export type HeadText = string & { readonly [checked]: true };
 
 /** Complete lines that were found to be writable. */
@@ -20,7 +20,7 @@ export class UnwritableHead extends Error {
 
 /** Anything but HTAB, printable characters and obs-text (RFC 9110 §5.5). */
 const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
-/** By number: matches exactly so many lines, each of which is writable. */
+/** Patterns by number of lines: each matches exactly that many writable lines. */
 const linePatterns: RegExp[] = [];
 const maxPatternLines = 128;
 
@@ -30,7 +30,7 @@ export interface FieldSink {
   addBlock(block: FieldBlock): void;
 }
 
-/** Fields that are part of many heads: their lines are written and checked once. */
+/** Fields shared by many heads: their lines are written and checked once. */
 export class FieldBlock {
   /** Names and values in turn. */
   readonly fields: readonly string[];
@@ -44,14 +44,14 @@ export class FieldBlock {
   get lines(): CheckedLines {
     if (this.#lines === null) {
       assertWritable('', this.fields);
-      // In one piece: its parts would lie anywhere in memory.
+      // Flattened: a rope's parts would lie scattered in memory.
       this.#lines = keptText(linesOf(this.fields)) as CheckedLines;
     }
     return this.#lines;
   }
 }
 
-/** Keeps them, names and values in turn. */
+/** Collects fields, names and values in turn. */
 export class FieldList implements FieldSink {
   readonly fields: string[] = [];
 
@@ -64,7 +64,7 @@ export class FieldList implements FieldSink {
   }
 }
 
-/** Writes a head as its fields come, without a list of them. */
+/** Writes a head field by field, without a list of the fields. */
 export class HeadWriter implements FieldSink {
   #text: string;
   #lines = 1;
@@ -83,7 +83,7 @@ export class HeadWriter implements FieldSink {
     this.#lines += block.fields.length / 2;
   }
 
-  /** The head; null if it can't be told to be writable by one look at it, and {@link headText} has to judge each field. */
+  /** The head; null if one pass can't prove it writable, so that {@link headText} has to check each field. */
   finish(): HeadText | null {
     return areWritable(this.#text, this.#lines) ? (`${this.#text}\r\n` as HeadText) : null;
   }
@@ -109,7 +109,7 @@ function linesOf(fields: readonly string[]): string {
   return text;
 }
 
-/** Added, not put into a template, which would ask of each part what it is. */
+/** A field's line, by concatenation: a template literal would check the type of each part. */
 function lineOf(name: string, value: string): string {
   return name + ': ' + value + '\r\n';
 }
@@ -134,16 +134,16 @@ export function responseHeadText(
 /** By status. */
 const statusLines: string[] = [];
 
-/** What a response says of its body and connection. */
+/** A response's statements about its body and connection. */
 export interface ResponseFraming {
-  /** Of the body, bytes; -1: not announced. */
+  /** Length of the body in bytes; -1: not announced. */
   readonly length: number;
   readonly isChunked: boolean;
-  /** `Connection` and what belongs to it; null: the connection closes. */
+  /** `Connection` and its companions; null: the connection closes. */
   readonly keepAlive: FieldBlock | null;
 }
 
-/** The lines of a response's framing, after `Date` unless that is there already (RFC 9110 §6.6.1, RFC 9112 §6, §9.6). */
+/** The lines of a response's framing, after `Date` unless the head has one (RFC 9110 §6.6.1, RFC 9112 §6, §9.6). */
 export function framingLines(hasDate: boolean, framing: ResponseFraming): CheckedLines {
   const { length, isChunked, keepAlive } = framing;
   return `${hasDate ? '' : dateLine()}${length < 0 ? '' : `Content-Length: ${length}\r\n`}${
@@ -154,7 +154,7 @@ export function framingLines(hasDate: boolean, framing: ResponseFraming): Checke
 let dateSecond = 0;
 let currentDate = '';
 
-/** Formatted once a second. */
+/** The line of `Date`, formatted once a second. */
 function dateLine(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dateSecond) {
@@ -170,8 +170,8 @@ export function lastChunk(trailers: readonly string[]): string {
 }
 
 /**
- * Whether the text is exactly so many lines, each of them writable; false where there are too many to tell. One pass over
- * the complete text is cheaper than one for each name and value.
+ * True if the text has exactly `lines` lines, each of them writable; false if there are too many to tell. One pass over the
+ * complete text is cheaper than one for each name and value.
  */
 function areWritable(text: string, lines: number): boolean {
   if (lines > maxPatternLines) return false;
@@ -179,7 +179,7 @@ function areWritable(text: string, lines: number): boolean {
   return linePatterns[lines].test(text);
 }
 
-/** The same check field by field: for heads of very many lines, and to find out what is wrong. */
+/** Checks field by field: for heads of very many lines, and to find the unwritable field. */
 function assertWritable(startLine: string, fields: readonly string[]): void {
   if (unwritable.test(startLine)) throw new UnwritableHead('start line');
   for (let i = 0; i < fields.length; i += 2)

@@ -1,6 +1,6 @@
 import { fieldNameOf, token } from './name-cache.ts';
 
-/** The bytes aren't a valid message; `code` is that of a server's refusal. */
+/** The bytes aren't a valid message; `code` is the refusal's if a server received them. */
 export class MalformedMessage extends Error {
   readonly code: 'bad_request' | 'not_implemented' | 'version_not_supported';
 
@@ -15,7 +15,7 @@ export class MalformedMessage extends Error {
 export interface RequestHeadText {
   readonly method: string;
   readonly target: string;
-  /** 0 or 1, of HTTP/1.x. */
+  /** Minor version of HTTP/1: 0 or 1. */
   readonly minor: number;
   /** Names and values in turn, as received, values without surrounding whitespace. */
   readonly fields: string[];
@@ -65,7 +65,7 @@ export function parseRequestHead(text: string, methods: ReadonlySet<string>): Re
   };
 }
 
-/** The bytes of a request head, as far as its parts tell: what {@link parseRequestHead} splits. */
+/** The bytes of a request head, reconstructed from the parts that {@link parseRequestHead} returned. */
 export function receivedHead({ method, target, fields }: Omit<RequestHeadText, 'minor'>): Buffer {
   const lines = fields.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   return Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}`, 'latin1');
@@ -105,7 +105,7 @@ export function parseFields(text: string, start: number): string[] {
   return fields;
 }
 
-/** Whether the text of a head or of trailers contains only permitted characters. */
+/** True if the text of a head or of trailers contains only permitted characters. */
 export function isCleanText(text: string): boolean {
   return cleanLines.test(text);
 }
@@ -135,7 +135,7 @@ function isBlank(code: number): boolean {
 }
 
 /**
- * Whether an incomplete head is already malformed, so that it can be refused at once, not after a timeout. The bytes
+ * True if an incomplete head is already malformed, so that it can be refused at once, not after a timeout. The bytes
  * before `seen` have been checked before.
  */
 export function isMalformedStart(bytes: Buffer, from: number, seen: number): boolean {

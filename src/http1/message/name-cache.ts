@@ -1,19 +1,19 @@
 import { keptText } from './copied-text.ts';
 
-/** RFC 9110 §5.6.2. */
+/** A token (RFC 9110 §5.6.2). */
 export const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Clients send a few dozen spellings of field names, an attacker any number of them: no more are kept. */
+/** Maximum number of cached spellings: clients send a few dozen, an attacker any number. */
 const maxSpellings = 4096;
-/** A longer name is judged every time. */
+/** A longer name is never cached. */
 const maxNameLength = 64;
 
-/** Spellings of field names, each by itself. */
+/** Spellings of field names, each as its own key. */
 const fieldNames = new Map<string, string>();
 
 /**
- * The same text as one object whenever that spelling comes again, where it is a field name (RFC 9110 §5.1); else
- * undefined. Maps compare objects at once, and texts byte by byte.
+ * The one string object of a field name's spelling (RFC 9110 §5.1); undefined if the text is no field name. Maps compare
+ * identical objects at once, and others byte by byte.
  */
 export function fieldNameOf(text: string): string | undefined {
   const known = fieldNames.get(text);

@@ -1,17 +1,16 @@
 import type { Socket } from 'node:net';
 
-/** More text than this is sent at once: it must neither wait nor pile up. */
+/** Maximum of held text; more is sent at once, so that it neither waits nor piles up. */
 const mostHeld = 16 * 1024;
 
 let waiting: Output[] = [];
 
 /**
- * What one connection sends. Text can be held until the event loop's turn ends: a write that wakes a sleeping peer costs
- * the kernel more than the write itself, writes sent together wake it once, and writes spread over the turn may each wake
- * it again.
+ * The output of a connection. Text can be held until the event loop's turn ends: a write that wakes a sleeping peer costs the
+ * kernel more than the write itself, writes sent together wake it once, and writes spread over the turn may each wake it again.
  *
- * Everything written on the socket goes through here, so that nothing overtakes what is held; before the socket is ended
- * or handed over, {@link flush} sends that. Destroying the socket drops it.
+ * Everything written on the socket goes through here, so that nothing overtakes held text; {@link flush} sends it before the
+ * socket is ended or handed over. Destroying the socket drops held text.
  */
 export class Output {
   readonly socket: Socket;
@@ -54,7 +53,7 @@ export class Output {
     socket.uncork();
   }
 
-  /** Sends what is held. */
+  /** Sends held text. */
   flush(): void {
     if (this.#held === '') return;
     const text = this.#held;
@@ -62,13 +61,13 @@ export class Output {
     if (!this.socket.destroyed) this.socket.write(text, 'latin1');
   }
 
-  /** False while the peer doesn't keep up; there is nothing to wait for if the kernel has accepted all, however much. */
+  /** False while the peer doesn't keep up; true whenever the kernel has accepted everything, however much. */
   get keepsUp(): boolean {
     return this.socket.writableLength < this.socket.writableHighWaterMark;
   }
 }
 
-/** Sends what all connections hold; the end of the turn does it. */
+/** Sends the held text of all connections; called at the end of the turn. */
 export function sendHeld(): void {
   const outputs = waiting;
   waiting = [];

@@ -4,11 +4,11 @@ import type { Socket } from 'node:net';
 const minBytes = 16 * 1024;
 
 /**
- * Frees the memory of a piece that was read from one socket and written to another, if the kernel has accepted all of
- * it; the piece is empty afterwards. V8 would free it only in some later collection, and until then each read would get
- * memory that isn't in any cache: twice the CPU time per byte, besides the memory.
+ * Frees the memory of a piece that was read from one socket and written to another, if the kernel has accepted all of it; the
+ * piece is empty afterwards. V8 would free it only in some later collection, and until then each read would get memory that isn't
+ * in any cache: twice the CPU time per byte, besides the memory.
  *
- * Only for a piece that nothing else uses; one that shares its memory with others is left alone.
+ * Only for a piece that nothing else uses; a piece that shares its memory with others is left alone.
  */
 export function releaseBuffer(piece: Buffer, writtenTo: Socket): void {
   const { buffer } = piece;

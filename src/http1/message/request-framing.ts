@@ -1,4 +1,4 @@
-/** Where the body of a request ends, and whether the connection stays open (RFC 9112 §6.3, §9.3). */
+/** Framing of a request's body, and the fate of its connection (RFC 9112 §6.3, §9.3). */
 export interface RequestFraming {
   readonly isChunked: boolean;
   /** `Content-Length` in bytes; -1 if there is none. */
@@ -49,7 +49,7 @@ export function requestFraming(minor: number, fields: readonly string[]): Reques
   return { isChunked: coding !== null, length, closes, isAmbiguous };
 }
 
-/** Whether a body follows the head. */
+/** True if a body follows the head. */
 export function hasBody({ isChunked, length }: RequestFraming): boolean {
   return isChunked || length > 0;
 }
@@ -60,7 +60,7 @@ function closesAfter(connection: string, minor: number): boolean {
   return options.includes('close') || (minor === 0 && !options.includes('keep-alive'));
 }
 
-/** The value of 1-15 digits, which is exact; -1 for anything else. */
+/** The number written in 1-15 digits, which is exact; -1 for anything else. */
 function lengthOf(text: string): number {
   if (text === '' || text.length > 15) return -1;
   for (let i = 0; i < text.length; i++) {

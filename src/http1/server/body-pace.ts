@@ -1,23 +1,23 @@
-/** How fast a body has to arrive. */
+/** Limits of a body's pace. */
 export interface PaceLimits {
   /** Bytes per second, averaged over the time in which the body was being read; 0: no limit. */
   readonly leastBytesPerSecond: number;
-  /** Milliseconds that the whole body may take; Infinity: no limit. */
+  /** Time for the whole body, ms; Infinity: no limit. */
   readonly wholeTimeoutMs: number;
 }
 
-/** Whether the body of one request arrives fast enough. Sets no timer; instants are by `performance.now()`. */
+/** Pace at which a request's body arrives. Sets no timer; instants are by `performance.now()`. */
 export class BodyPace {
   readonly #limits: PaceLimits;
   readonly #judgedAfterMs: number;
   readonly #startedAt: number;
   #bytes = 0;
-  /** How long the body was being read in total, up to `#readySince`. */
+  /** Total time of reading the body up to `#readySince`, ms. */
   #readyMs = 0;
-  /** Since when it has been read; NaN while the client is paused. */
+  /** Start of the current reading; NaN while the client is paused. */
   #readySince: number;
 
-  /** Starts at `now`; the rate is ignored for the first `judgedAfterMs` of reading. */
+  /** The pace starts at `now`; the rate is ignored for the first `judgedAfterMs` of reading. */
   constructor(limits: PaceLimits, judgedAfterMs: number, now: number) {
     this.#limits = limits;
     this.#judgedAfterMs = judgedAfterMs;
@@ -30,19 +30,18 @@ export class BodyPace {
     this.#bytes += bytes;
   }
 
-  /** We stop reading: the time that follows doesn't count against the client. */
+  /** Notes that we stop reading: time doesn't count against the client until {@link resume}. */
   pause(now: number): void {
     if (Number.isNaN(this.#readySince)) return;
     this.#readyMs += now - this.#readySince;
     this.#readySince = Number.NaN;
   }
 
-  /** We read again. */
   resume(now: number): void {
     if (Number.isNaN(this.#readySince)) this.#readySince = now;
   }
 
-  /** Whether the client is too slow to wait for any longer. */
+  /** True if the client is below the limits. */
   isTooSlow(now: number): boolean {
     const { leastBytesPerSecond, wholeTimeoutMs } = this.#limits;
     if (now - this.#startedAt > wholeTimeoutMs) return true;

@@ -5,7 +5,7 @@ export const phase = { idle: 0, head: 1, exchange: 2, discarding: 3, ending: 4 }
 export type Phase = (typeof phase)[keyof typeof phase];
 
 /**
- * What a client took too long for: sending its next request, a head, a body, or a body that is being discarded; reading
+ * Actions for which a client took too long: sending its next request, a head, a body, or a body that is being discarded; reading
  * a response, or the end of one that has been written; closing its side.
  */
 export type ClientTimeout =
@@ -22,22 +22,22 @@ export interface TimeLimits {
   readonly headerTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly bodyIdleTimeoutMs: number;
-  /** How long a body is read before its rate counts. */
+  /** Time of reading before a body's rate counts. */
   readonly bodyJudgedAfterMs: number;
   readonly writeIdleTimeoutMs: number;
 }
 
-/** How long a client may continue to send after its response before the connection is cut. */
+/** Time for which a client may continue to send after its response before the connection is cut. */
 const lingerMs = 1_000;
 
-/** The phase of one connection, and since when. Sets no timer: the server polls it. */
+/** Phase of a connection, and its start. Sets no timer: the server polls it. */
 export class ConnectionClock {
   phase: Phase = phase.idle;
   /** The client must read before anything else can happen. */
   wantsDrain = false;
   readonly #socket: Pick<Socket, 'writableLength' | 'isPaused'>;
   readonly #limits: TimeLimits;
-  /** When the phase began, or last made progress, by `performance.now()`. */
+  /** Start of the phase, or its last progress, by `performance.now()`. */
   #since = performance.now();
   #headSince = 0;
   #servedAny = false;
@@ -60,19 +60,19 @@ export class ConnectionClock {
     return this.#since;
   }
 
-  /** Bytes have been received. */
+  /** Notes that bytes have been received. */
   noteBytes(): void {
     // A client that doesn't read gains no time by sending.
     if (this.phase < phase.discarding && !this.wantsDrain) this.#since = performance.now();
   }
 
-  /** The client must read before more can be written. */
+  /** Notes that the client must read before more can be written. */
   waitForDrain(): void {
     this.wantsDrain = true;
     this.#since = performance.now();
   }
 
-  /** The timeout that has passed at `now`; null: none. `readsBody`: the body of the request is being read. */
+  /** The timeout that has passed at `now`, or null. `readsBody`: the body of the request is being read. */
   timeoutAt(now: number, readsBody: boolean): ClientTimeout | null {
     const waited = now - this.#since;
     const { headerTimeoutMs, keepAliveTimeoutMs, bodyIdleTimeoutMs, writeIdleTimeoutMs } = this.#limits;

@@ -15,13 +15,13 @@ export interface ResponseWriter {
   readonly ended: boolean;
   /** Bytes of the body written so far. */
   bodyBytes: number;
-  /** Whether the connection closes after this response; may be set until `begin`. */
+  /** True if the connection closes after this response; may be set until `begin`. */
   closes: boolean;
-  /** Whether the body is shorter or longer than announced, so that the connection can't be reused. */
+  /** True if the body is shorter or longer than announced, so that the connection can't be reused. */
   readonly cutShort: boolean;
   /**
-   * Starts the response. `fields` are names and values in turn, without framing; `length` is that of the body in bytes,
-   * -1 if unknown; `block` follows them. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
+   * Starts the response. `fields` are names and values in turn, without framing, followed by those of `block`; `length` is the
+   * body's in bytes, -1 if unknown. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
    *
    * Throws `UnwritableHead`; the response has then not begun, and another can be sent instead.
    */
@@ -31,8 +31,8 @@ export interface ResponseWriter {
   /** Sends bytes of the body; false if the client doesn't keep up. */
   write(bytes: Buffer): boolean;
   /**
-   * Ends the response, with the last bytes of its body if there are any, and with trailers if the framing allows them.
-   * Throws `UnwritableHead` for trailers, before any of this is sent.
+   * Ends the response with the last bytes of its body, if any, and with trailers if the framing allows them. Throws
+   * `UnwritableHead` for unwritable trailers, before anything is sent.
    */
   end(bytes?: Buffer, trailers?: readonly string[]): void;
   /** Sends an interim response (RFC 9110 §15.2), but none to HTTP/1.0 or after the head. Throws `UnwritableHead`. */
@@ -49,7 +49,7 @@ export interface RequestChannel {
   readonly encrypted: boolean;
   /** The subject of the client's verified certificate, as RFC 4514 writes it; null if it has shown none. */
   readonly clientCertificate: string | null;
-  /** Whether the request body has been read to its end; true if there is none. */
+  /** True if the request body has been read to its end; true if there is none. */
   readonly bodyDone: boolean;
   /** Starts to read the request body; what has already arrived is passed on at once. */
   read(reader: BodyReader): void;
@@ -69,22 +69,22 @@ export interface RequestChannel {
   reset(): void;
 }
 
-/** One request and its response, as the engine sees it. */
+/** A request and its response, as the engine sees them. */
 export interface ServerExchange {
   readonly response: ResponseWriter;
-  /** `ok`, or what ended it otherwise. */
+  /** `ok`, or the cause of another end. */
   readonly outcome: string;
   /** Called when the client keeps up again. */
   readonly onDrain: (() => void) | null;
-  /** Closes the connection after this response, because what follows on it can't be trusted. */
+  /** Closes the connection after this response, because the bytes that follow can't be trusted. */
   closeAfterResponse(): void;
   /** The connection was lost before the exchange was over. */
   onConnectionLost(): void;
-  /** Resets the connection, so that a truncated response can't look complete. `outcome` says why. */
+  /** Resets the connection, so that a truncated response can't look complete; `outcome` is the cause. */
   reset(outcome: string): void;
 }
 
-/** One client connection, as its server sees it. */
+/** A client connection, as its server sees it. */
 export interface ClientConnection {
   /** Closes the connection if one of its timeouts has passed; `now` is by `performance.now()`. */
   checkTime(now: number): void;
@@ -92,22 +92,22 @@ export interface ClientConnection {
   announceClose(): void;
   /** Closes the connection if it is waiting for a request. */
   closeIdle(): void;
-  /** Closes the connection after the response in progress, or at once: its client may not be admitted any more. */
+  /** Closes the connection after the response in progress, or at once: its client may no longer be admitted. */
   retire(): void;
   /** Cuts the connection because the gateway is shutting down. */
   cut(): void;
 }
 
-/** The options shared by all connections of a listener. Durations in milliseconds. */
+/** Options shared by all connections of a listener. Durations in milliseconds. */
 export interface ConnectionOptions<Exchange extends ServerExchange> extends TimeLimits {
   readonly headerBytes: number;
   readonly targets: TargetLimits;
   /** 0: no limit. */
   readonly requestsPerConnection: number;
   readonly encrypted: boolean;
-  /** The headers of a response after which the connection stays open. */
+  /** Headers of a response after which the connection stays open. */
   readonly keepAlive: FieldBlock;
-  /** Whether responses to new requests carry `Connection: close`. */
+  /** True if responses to new requests carry `Connection: close`. */
   isClosing(): boolean;
   /** Creates the exchange of a request whose head has arrived. */
   createExchange(
@@ -119,10 +119,10 @@ export interface ConnectionOptions<Exchange extends ServerExchange> extends Time
   /** Responds to the exchange; never throws. */
   onRequest(exchange: Exchange): void;
   /**
-   * Called when the bytes received aren't a request; returns the complete response, latin1, after which the connection closes.
-   * `received`: the beginning of the head, as far as it is known.
+   * Called when the received bytes aren't a request; returns the complete response, latin1, after which the connection closes.
+   * `received`: the known beginning of the head.
    */
   onUnreadable(refusal: Refusal, peer: string, received: Buffer): string;
-  /** The exchange is over, however it ended. */
+  /** Called once the exchange is over, however it ended. */
   onClosed(exchange: Exchange): void;
 }

@@ -7,7 +7,7 @@ import {
 } from '../message/head-text.ts';
 import type { ResponseWriter } from './connection-options.ts';
 
-/** How one response is framed, whatever writes it, and whether its connection stays open (RFC 9112 §6, §9.3). */
+/** Framing of a response, independent of its writer, and the fate of its connection (RFC 9112 §6, §9.3). */
 export abstract class FramedResponse implements ResponseWriter {
   status = 0;
   ended = false;
@@ -18,10 +18,10 @@ export abstract class FramedResponse implements ResponseWriter {
   readonly #minor: number;
   readonly #isHead: boolean;
   readonly #keepAlive: FieldBlock;
-  /** The announced length of the body; -1 if none was announced. */
+  /** Announced length of the body; -1: none. */
   #announced = -1;
 
-  /** `keepAlive`: added if the connection stays open. */
+  /** `keepAlive`: headers added if the connection stays open. */
   constructor(minor: number, isHead: boolean, closes: boolean, keepAlive: FieldBlock) {
     this.#keepAlive = keepAlive;
     this.#minor = minor;
@@ -29,7 +29,7 @@ export abstract class FramedResponse implements ResponseWriter {
     this.closes = closes;
   }
 
-  /** Writes the head, or keeps it for the first bytes of the body; `fields` and `after` are what it was made of. */
+  /** Writes the head, made of `fields` and `after`, or keeps it for the first bytes of the body. */
   protected abstract writeHead(
     head: HeadText,
     status: number,

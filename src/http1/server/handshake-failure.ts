@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 
-/** Why a TLS handshake failed, a label of metrics. */
+/** Reasons of failed TLS handshakes, a label of metrics. */
 export const handshakeFailures = [
   'not_tls',
   'version',
@@ -16,12 +16,12 @@ export const handshakeFailures = [
 
 export type HandshakeFailureReason = (typeof handshakeFailures)[number];
 
-/** One handshake that failed. */
+/** A failed handshake. */
 export interface HandshakeFailure {
   readonly reason: HandshakeFailureReason;
-  /** Of TLS or the system. */
+  /** Error code of TLS or the system. */
   readonly code: string;
-  /** Canonical address of the client; empty if the connection was gone already. */
+  /** Canonical address of the client; empty if the connection was already gone. */
   readonly address: string;
 }
 
@@ -46,7 +46,7 @@ const reasons: Readonly<Record<string, HandshakeFailureReason>> = {
   EPIPE: 'closed',
 };
 
-/** What a client sends that does not trust our certificate (RFC 8446 §6.2); OpenSSL's names of alerts vary by version. */
+/** Alerts of a client that doesn't trust our certificate (RFC 8446 §6.2); OpenSSL's names of alerts vary by version. */
 const certificateAlert = /ALERT_(?:.*CERTIFICATE|UNKNOWN_CA)/;
 
 /** Classifies an error of a server's handshake. */

@@ -14,12 +14,12 @@ export interface BodyReader extends PaceLimits {
   onBodyError(refusal: Refusal): void;
 }
 
-/** The body of one request: where it ends, and its reader. */
+/** Body of a request: its framing and its reader. */
 export class IncomingBody {
-  /** All of it has arrived, or there is none. */
+  /** True once the whole body has arrived, or if there is none. */
   done: boolean;
   reader: BodyReader | null = null;
-  /** How fast it arrives; null until it is read. */
+  /** Pace of the body; null until it is read. */
   pace: BodyPace | null = null;
   readonly #chunked: ChunkedDecoder | null;
   #left: number;
@@ -31,9 +31,9 @@ export class IncomingBody {
   }
 
   /**
-   * Passes the bytes that belong to the body, from `start` on, to the reader; returns the index after them.
+   * Passes the bytes of the body, from `start` on, to the reader; returns the index after them.
    *
-   * Throws `bad_request` if the framing is malformed: it is then unknown where the body ends.
+   * Throws `bad_request` if the framing is malformed: the end of the body is then unknown.
    */
   feed(bytes: Buffer, start: number): number {
     if (this.#chunked !== null) return this.#feedChunked(this.#chunked, bytes, start);
@@ -55,7 +55,7 @@ export class IncomingBody {
     }
   }
 
-  /** All of it has arrived. */
+  /** Notes that the whole body has arrived. */
   end(): void {
     const { reader } = this;
     this.done = true;

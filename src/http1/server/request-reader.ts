@@ -17,27 +17,27 @@ import type { TargetLimits } from './target-limits.ts';
 const cr = 0x0d;
 const lf = 0x0a;
 
-/** Shared by all requests without a body. */
+/** Body of all requests without one. */
 const noBody = new IncomingBody({ isChunked: false, length: -1 }, 0);
 
 const nothing = Buffer.alloc(0);
 
-/** How much a client may continue to send after its response before the connection is cut. */
+/** Maximum number of bytes that a client may send after its response before the connection is cut. */
 const lingerBytes = 1024 * 1024;
-/** How much of the following requests is kept while one is being handled. */
+/** Maximum number of bytes of following requests that are kept while one is being handled. */
 const pipelinedBytes = 64 * 1024;
 
-/** Receives what was read, in order. */
+/** Receives the parts of requests in order. */
 export interface RequestEvents {
-  /** A head has arrived; no other is read until the phase allows it. */
+  /** A head has arrived; the next is read when the phase allows it. */
   onRequest(head: RequestHeadText, framing: RequestFraming): void;
-  /** The bytes aren't a request, and nothing after them will be read as one. `received`: its head, or the beginning of it. */
+  /** The bytes aren't a request, and nothing after them will be read. `received`: the head or its beginning. */
   onUnreadable(refusal: Refusal, received: Buffer): void;
-  /** The framing of the body is malformed: it is unknown where the body ends. */
+  /** The framing of the body is malformed: its end is unknown. */
   onBodyBroken(refusal: Refusal): void;
   /** A discarded body has ended. */
   onDiscarded(): void;
-  /** The client has sent more discarded bytes than it may. */
+  /** The client has sent more discarded bytes than allowed. */
   onTooMuchDiscarded(): void;
 }
 
@@ -52,7 +52,7 @@ export class RequestReader {
   readonly #events: RequestEvents;
   #kept: Buffer | null = null;
   readonly #growing = new GrowingBytes();
-  /** How many bytes of an incomplete head have been searched for its end. */
+  /** Number of bytes of an incomplete head already searched for its end. */
   #seen = 0;
   #discarded = 0;
   #detached = false;
@@ -70,7 +70,7 @@ export class RequestReader {
     this.#events = events;
   }
 
-  /** Whether bytes are kept that have yet to be read. */
+  /** True if kept bytes are waiting to be read. */
   get hasKept(): boolean {
     return this.#kept !== null;
   }
@@ -110,7 +110,7 @@ export class RequestReader {
     this.#clock.enter(phase.ending);
   }
 
-  /** The request is over, and its body with it. */
+  /** Forgets the body of a finished request. */
   forgetBody(): void {
     this.body = noBody;
   }
@@ -122,7 +122,7 @@ export class RequestReader {
     this.body = noBody;
   }
 
-  /** Stops reading; returns the bytes that were received and not read. */
+  /** Stops reading; returns the unread bytes. */
   detach(): Buffer {
     this.#detached = true;
     const bytes = this.#kept ?? nothing;
@@ -142,7 +142,7 @@ export class RequestReader {
       }
       if (clock.phase === phase.idle || clock.phase === phase.head) {
         if (this.#socket.writableNeedDrain) {
-          // A client that doesn't read its responses gets no further ones: its next request waits until it does.
+          // The next request of a client that doesn't read its responses waits until it does.
           clock.waitForDrain();
           this.#kept = bytes.subarray(at);
           this.#socket.pause();
@@ -165,7 +165,7 @@ export class RequestReader {
 
   #keep(bytes: Buffer, from: number): void {
     this.#kept = from === 0 ? bytes : withoutSurroundings(bytes.subarray(from));
-    // Nothing reads the rest for now: the client must wait, and not fill our memory.
+    // The rest has no reader for now: the client must wait, or it would fill our memory.
     if (this.#clock.phase === phase.exchange && (!this.body.done || this.#kept.length > pipelinedBytes))
       this.#socket.pause();
   }
@@ -206,7 +206,7 @@ export class RequestReader {
     return end + 4;
   }
 
-  /** `end` is negative while the head is incomplete. */
+  /** True if the head is too long; `end` is negative while it is incomplete. */
   #isTooLong(bytes: Buffer, from: number, end: number): boolean {
     const max = this.#maxHeadBytes;
     // The last bytes may be the beginning of the head's end: not counting them makes the limit independent of pieces.

@@ -4,8 +4,8 @@ import type { Output } from '../message/output.ts';
 import { FramedResponse } from './framed-response.ts';
 
 /**
- * Shorter pieces are copied into one write with what precedes them, and may be gone afterwards; longer ones aren't worth the
- * copy.
+ * Shorter pieces are copied into one write with the text before them, and their buffers may be reused; longer ones aren't worth
+ * the copy.
  */
 const onePieceBytes = passedOnBytes;
 
@@ -59,7 +59,7 @@ export class SocketResponseWriter extends FramedResponse {
 
   #sendLast(text: string): void {
     if (text === '') return;
-    // A truncated response is followed by destroying the socket, which would drop what is held.
+    // After a truncated response the socket is destroyed, which would drop held text.
     if (this.cutShort) this.#output.write(text);
     else this.#output.hold(text);
   }

@@ -12,13 +12,12 @@ import type {
   RequestChannel,
   ServerExchange,
 } from './connection-options.ts';
-import { cutSocket } from './cut-socket.ts';
 import type { BodyReader, IncomingBody } from './incoming-body.ts';
 import { canonicalAddress } from './peer-address.ts';
 
 const nothing = Buffer.alloc(0);
 
-/** What all client connections do, whatever reads their requests: one exchange at a time, its timeouts and its end. */
+/** Base of client connections, independent of the HTTP parser: one exchange at a time, its timeouts and its end. */
 export abstract class ServedConnection<Exchange extends ServerExchange>
   implements RequestChannel, ClientConnection
 {
@@ -48,17 +47,17 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   abstract detach(): { socket: Socket; bytes: Buffer };
   /** Turns to the next request, part of which may have arrived already. */
   protected abstract next(): void;
-  /** Reads the rest of the body, which no exchange wants. */
+  /** Reads and drops the rest of the body. */
   protected abstract discardBody(): void;
   /** Ends our side, then waits a little for the client's. */
   protected abstract end(): void;
 
-  /** The beginning of a head that is not complete yet, as far as it is known. */
+  /** The known beginning of an incomplete head. */
   protected get begunHead(): Buffer {
     return nothing;
   }
 
-  /** What the client is made to wait by. */
+  /** The stream whose pausing makes the client wait. */
   protected get input(): Readable {
     return this.socket;
   }
@@ -71,13 +70,13 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     this.input.resume();
   }
 
-  /** Sends what waits to be sent together with other responses. */
+  /** Sends output that waits for other responses of the turn. */
   protected flush(): void {}
 
-  /** Releases whatever has been read; the connection has closed. */
+  /** Releases received bytes; the connection has closed. */
   protected clear(): void {}
 
-  /** Bytes that have not been sent yet. */
+  /** Number of unsent bytes. */
   get writableLength(): number {
     return this.socket.writableLength;
   }
@@ -86,9 +85,9 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     return this.options.encrypted;
   }
 
-  // From whatever reads the requests.
+  // Called by the reader of requests.
 
-  /** Counts a request; whether the connection closes after its response. */
+  /** Counts a request; true if the connection closes after its response. */
   protected isLast(framing: RequestFraming): boolean {
     const { requestsPerConnection, isClosing } = this.options;
     this.#requests++;
@@ -103,7 +102,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     this.options.onRequest(exchange);
   }
 
-  /** `received`: the beginning of the head, as far as it is known. */
+  /** Refuses bytes that aren't a request; `received`: the known beginning of the head. */
   onUnreadable(refusal: Refusal, received: Buffer): void {
     this.flush();
     this.socket.write(this.options.onUnreadable(refusal, this.peer, received), 'latin1');
@@ -120,13 +119,12 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     else if (this.exchange === null) this.end();
   }
 
-  // From the exchange.
+  // Called by the exchange.
 
   get bodyDone(): boolean {
     return this.body.done;
   }
 
-  /** Starts to read the body; what has already arrived is passed on at once. */
   read(reader: BodyReader): void {
     const { body } = this;
     if (body.done) {
@@ -138,31 +136,26 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     this.resume();
   }
 
-  /** Stops reading, which makes the client wait. */
   pause(): void {
     this.body.pace?.pause(performance.now());
     this.input.pause();
   }
 
-  /** Continues to read. */
   resume(): void {
     const now = this.clock.noteProgress();
     this.body.pace?.resume(now);
     this.resumeInput();
   }
 
-  /** Detaches the reader; the rest of the body is discarded. */
   release(reader: BodyReader): void {
     const { body } = this;
     if (body.reader === reader) body.reader = null;
   }
 
-  /** Called by the exchange when the client doesn't keep up. */
   waitForDrain(): void {
     this.clock.waitForDrain();
   }
 
-  /** Called by the exchange when its response has been written completely. */
   finished(exchange: ServerExchange): void {
     const current = this.exchange;
     if (current === null || current !== exchange) return;
@@ -176,9 +169,9 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     else this.discardBody();
   }
 
-  // From the socket.
+  // Called by the socket.
 
-  /** Leaves the socket to another protocol; its close is still noted. */
+  /** Releases the socket to another protocol; its close is still noted. */
   protected letGo(): void {
     this.socket.off('drain', this.onDrain).off('error', ignore);
     this.socket.pause();
@@ -197,7 +190,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   };
 
   protected readonly onEnd = (): void => {
-    // A client that half-closes before its response has given up on it.
+    // A client that half-closes before its response has given up waiting for it.
     if (this.exchange !== null && !this.exchange.response.ended) this.reset();
     else {
       this.flush();
@@ -214,7 +207,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     this.options.onClosed(exchange);
   };
 
-  // From the server.
+  // Called by the server.
 
   checkTime(now: number): void {
     const { reader, pace } = this.body;
@@ -264,9 +257,14 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     else exchange.reset('shutdown');
   }
 
-  /** Cuts the connection and unsent data, so that the client can't take a truncated response for a complete one. */
   reset(): void {
-    cutSocket(this.socket, this.encrypted);
+    const { socket } = this;
+    if (socket.destroyed) return;
+    // Everything has been sent, and libuv can't reset a socket that is shutting down: Node would leak it, open.
+    const isEnding = socket.writableEnded && socket.writableLength === 0;
+    // TLS has no reset; closing without close_notify means the same.
+    if (this.encrypted || isEnding) socket.destroy();
+    else socket.resetAndDestroy();
   }
 }
 

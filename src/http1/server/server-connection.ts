@@ -9,7 +9,7 @@ import { type RequestEvents, RequestReader } from './request-reader.ts';
 import { SocketResponseWriter } from './response-writer.ts';
 import { ServedConnection } from './served-connection.ts';
 
-/** One client connection: hands out its requests one at a time, and closes when it must. */
+/** Client connection of the built-in engine: hands out its requests one at a time. */
 export class ServerConnection<Exchange extends ServerExchange>
   extends ServedConnection<Exchange>
   implements RequestEvents
@@ -33,7 +33,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     return this.#reader.begun;
   }
 
-  // From the reader.
+  // Called by the reader.
 
   onRequest(head: RequestHeadText, framing: RequestFraming): void {
     const response = new SocketResponseWriter(
@@ -55,14 +55,13 @@ export class ServerConnection<Exchange extends ServerExchange>
     else this.end();
   }
 
-  // From the exchange.
+  // Called by the exchange.
 
   protected override resumeInput(): void {
     this.#reader.readKept();
     if (this.socket.isPaused()) this.socket.resume();
   }
 
-  /** Hands the socket over to another protocol, with the bytes read beyond the head. */
   detach(): { socket: Socket; bytes: Buffer } {
     const bytes = this.#reader.detach();
     this.#output.flush();
@@ -71,7 +70,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     return { socket: this.socket, bytes };
   }
 
-  // From the socket.
+  // Called by the socket.
 
   readonly #onData = (chunk: Buffer): void => {
     this.clock.noteBytes();
@@ -92,7 +91,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     this.resume();
   }
 
-  /** If the socket were closed with unread bytes, the kernel would reset it and lose the response (RFC 9112 §9.6). */
+  /** Reads on until the client closes: a close with unread bytes resets the connection and loses the response (RFC 9112 §9.6). */
   protected end(): void {
     this.#reader.discardAll();
     this.#output.flush();

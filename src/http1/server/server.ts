@@ -12,9 +12,9 @@ import { admitsOthers, type ListenerTls } from './tls-settings.ts';
 
 /** Limits of a server; durations in milliseconds. */
 export interface ServerLimits extends TimeLimits {
-  /** How many connections may be open at once. */
+  /** Maximum number of open connections. */
   readonly connections: number;
-  /** Bytes of a head; see {@link TargetLimits} for long targets, which don't count. */
+  /** Maximum size of a head; long targets don't count ({@link TargetLimits}). */
   readonly headerBytes: number;
   /** 0: no limit. */
   readonly requestsPerConnection: number;
@@ -32,24 +32,24 @@ export interface ServerOptions<Exchange extends ServerExchange>
     Pick<ConnectionOptions<Exchange>, 'createExchange' | 'onRequest' | 'onUnreadable' | 'onClosed'> {
   /** Null for plain HTTP. */
   readonly tls: ListenerTls | null;
-  /** Whether to accept a connection; false destroys it before its first byte, even of TLS. */
+  /** Decides about a connection; false destroys it before its first byte, even of TLS. */
   readonly admits: (socket: Socket) => boolean;
-  /** A connection was closed at once, because as many as may be open are. */
+  /** A connection was closed at once, because the limit of connections was reached. */
   readonly onDropped: () => void;
   /** A TLS handshake failed; its connection is closed. */
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
 }
 
-/** What accepts connections and reads their requests. */
+/** Accepts connections and reads their requests. */
 export interface Listener {
   readonly server: Server;
   /** Uses these settings for new connections; without effect on a listener for plain HTTP. */
   renewTls(tls: ListenerTls): void;
-  /** Applies new settings, as far as the listener itself enforces them. */
+  /** Applies the settings that the listener itself enforces. */
   apply(settings: ServerSettings): void;
 }
 
-/** Creates a listener, which hands over every connection that is ready to send requests. */
+/** Creates a listener that hands over every connection that is ready to send requests. */
 export type CreateListener = <Exchange extends ServerExchange>(
   options: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,
@@ -57,19 +57,19 @@ export type CreateListener = <Exchange extends ServerExchange>(
 ) => Listener;
 
 /**
- * How long a connection stays open during a drain, ms, once the response that promised to keep it open is sent: the
- * client's next request may be on its way already.
+ * Time that a connection stays open during a drain after a response that promised to keep it open, ms: the client's next request
+ * may already be on its way.
  */
 const promisedKeepAliveMs = 1_000;
 
 /** A listening HTTP/1.1 server that can be drained; `listen` starts it. */
 export class Http1Server<Exchange extends ServerExchange> {
-  /** With their sockets, of TLS where that is used. */
+  /** Open connections with their sockets, of TLS if the server uses it. */
   readonly #connections = new Map<ClientConnection, Socket>();
   /** All open sockets, including those in a TLS handshake. */
   readonly #sockets = new Set<Socket>();
   readonly #listener: Listener;
-  /** What all connections share; changed in place when new settings are applied. */
+  /** Options of all connections; changed in place when new settings are applied. */
   readonly #shared: ConnectionOptions<Exchange>;
   #settings: ServerSettings;
   #tls: ListenerTls | null;
@@ -77,7 +77,7 @@ export class Http1Server<Exchange extends ServerExchange> {
   #isClosing = false;
   #onLastGone = () => {};
 
-  /** `createListener` reads the requests, by default with this engine. */
+  /** `createListener`: the reader of requests; default: this engine's. */
   constructor(options: ServerOptions<Exchange>, createListener: CreateListener = createSocketListener) {
     const { createExchange, onRequest, onUnreadable, onClosed, admits, onDropped, limits } = options;
     this.#settings = options;
@@ -97,7 +97,7 @@ export class Http1Server<Exchange extends ServerExchange> {
     const { server } = this.#listener;
     server.maxConnections = limits.connections;
     server.on('drop', onDropped);
-    // Before any other listener, TLS included: a connection beyond the limit costs nothing more.
+    // Before any other listener, TLS's included: a connection beyond the limit must cost nothing more.
     server.prependListener('connection', (socket: Socket) => this.#admit(socket, admits));
     this.#timer = this.#startPolling(limits);
   }
@@ -112,12 +112,12 @@ export class Http1Server<Exchange extends ServerExchange> {
     return this.#sockets.size;
   }
 
-  /** From now on accepts connections only while fewer than `count` are open, until other settings are applied. */
+  /** Accepts connections only while fewer than `count` are open, until other settings are applied. */
   limitConnections(count: number): void {
     this.#listener.server.maxConnections = count;
   }
 
-  /** `isShared`: other processes of this user may listen there, too, and the kernel spreads connections over them. */
+  /** Starts to listen. `isShared`: other processes of this user may listen there, too; the kernel distributes connections. */
   listen(host: string, port: number, isShared = false): Promise<AddressInfo> {
     const { server } = this.#listener;
     return new Promise((resolve, reject) => {
@@ -130,9 +130,8 @@ export class Http1Server<Exchange extends ServerExchange> {
   }
 
   /**
-   * Uses these settings for new connections. When other clients are admitted from now on, those that are connected have to
-   * reconnect: a connection closes as soon as its response in progress, if there is one, has been sent, and a handshake
-   * in progress, which would be completed by the settings that it began with, at once.
+   * Uses these settings for new connections. If they admit other clients, connected ones have to reconnect: a connection closes
+   * after the response in progress, and a handshake in progress, which would complete under the old settings, is cut at once.
    */
   renewTls(tls: ListenerTls): void {
     this.#listener.renewTls(tls);
@@ -154,8 +153,8 @@ export class Http1Server<Exchange extends ServerExchange> {
   }
 
   /**
-   * Adds `Connection: close` to all responses whose head has not been made yet; connections are still accepted. One whose
-   * response has promised to keep it open stays open for its next request.
+   * Adds `Connection: close` to all responses whose head has not been made yet; connections are still accepted. A connection that
+   * a response has promised to keep open stays open for its next request.
    */
   announceClose(): void {
     this.#isClosing = true;
@@ -176,7 +175,7 @@ export class Http1Server<Exchange extends ServerExchange> {
       this.#listener.server.close(() => {
         clearTimeout(resetTimer);
         clearInterval(this.#timer);
-        // Node counts a socket as closed before its close event, upon which its request is logged.
+        // Node counts a socket as closed before its close event, which logs its request.
         if (this.#connections.size === 0) resolve();
         else this.#onLastGone = resolve;
       });
@@ -207,7 +206,7 @@ export class Http1Server<Exchange extends ServerExchange> {
     });
   }
 
-  /** Sockets without a connection yet. A socket of TLS is another one than that of its server; they have the same peer. */
+  /** Sockets in a TLS handshake. A TLS socket isn't the server's raw socket; the two share their peer. */
   #shakingHands(): Socket[] {
     const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
     const served = new Set([...this.#connections.values()].map(peerOf));
@@ -228,7 +227,7 @@ export class Http1Server<Exchange extends ServerExchange> {
   }
 }
 
-/** The settings, as connections need them. */
+/** The settings in the form of connection options. */
 function connectionSettings({ limits, targets }: ServerSettings) {
   const keptSeconds = Math.floor(limits.keepAliveTimeoutMs / 1000);
   return {
@@ -238,7 +237,7 @@ function connectionSettings({ limits, targets }: ServerSettings) {
   };
 }
 
-/** How often timeouts have to be checked, in milliseconds. */
+/** Interval of checking timeouts, ms. */
 export function checkIntervalMs(limits: TimeLimits): number {
   const { headerTimeoutMs, bodyIdleTimeoutMs, bodyJudgedAfterMs } = limits;
   const { writeIdleTimeoutMs, keepAliveTimeoutMs } = limits;
@@ -252,7 +251,7 @@ export function checkIntervalMs(limits: TimeLimits): number {
   return Math.min(1_000, Math.max(10, shortestMs / 4));
 }
 
-/** This engine's listener: plain or TLS sockets, whose bytes it reads itself. */
+/** Creates this engine's listener, which reads plain or TLS sockets itself. */
 function createSocketListener<Exchange extends ServerExchange>(
   { tls, limits, onHandshakeFailed }: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,
@@ -260,7 +259,7 @@ function createSocketListener<Exchange extends ServerExchange>(
 ): Listener {
   function accept(socket: Socket): void {
     if (socket.destroyed) return;
-    // From now on the connection itself handles a half-close.
+    // The connection itself handles a half-close from now on.
     socket.allowHalfOpen = true;
     onConnection(new ServerConnection(socket, shared), socket);
   }

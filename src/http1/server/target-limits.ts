@@ -1,34 +1,34 @@
-/** Request targets that may be longer than others, because their queries have to be long. */
+/** Request targets that may be longer than others, because their queries must be. */
 export interface LongTargets {
-  /** Limit for each of them. */
+  /** Limit of each such target. */
   readonly maxBytes: number;
   /** `path` has no query. */
   has(method: string, path: string): boolean;
 }
 
-/** How long request targets may be. */
+/** Limits of the length of request targets. */
 export interface TargetLimits {
   isTooLong(method: string, path: string, targetBytes: number): boolean;
-  /** The most that {@link uncounted} gives of any head. */
+  /** Maximum of {@link uncounted}. */
   readonly maxUncountedBytes: number;
   /**
-   * How many bytes of a complete head, which begins at `start`, are a long target: they don't count towards the limit
-   * of heads. At most the limit of long targets.
+   * Number of bytes of a long target in a complete head that begins at `start`: they don't count towards the limit of heads. At
+   * most the limit of long targets.
    */
   uncounted(bytes: Buffer, start: number): number;
-  /** The most that {@link uncounted} may return once an incomplete head is complete; reads only method and path. */
+  /** Maximum of {@link uncounted} for an incomplete head, by its method and path. */
   mostUncounted(bytes: Buffer, start: number): number;
 }
 
-/** Enough of a head to find its path; a longer path isn't that of a long target. */
+/** Bytes of a head that are searched for its path; no long target has a longer one. */
 const beginningBytes = 256;
 const space = 0x20;
 
-/** Every target may have `maxBytes`; long ones have their own limit, if it is higher. */
+/** Limits every target to `maxBytes`, and long ones to their own limit if it is higher. */
 export function createTargetLimits(maxBytes: number, long: LongTargets): TargetLimits {
   const maxLongBytes = Math.max(maxBytes, long.maxBytes);
 
-  /** The method of a head with a long target. */
+  /** Method of a head that may have a long target, or null. */
   function longMethodOf(bytes: Buffer, start: number): string | null {
     const beginning = bytes.toString('latin1', start, start + beginningBytes);
     const [, method, path] = /^([A-Z]+) ([^ ?]*)\?/.exec(beginning) ?? [];

@@ -3,13 +3,13 @@ import { type HandshakeFailure, handshakeFailureReason } from './handshake-failu
 import { canonicalAddress } from './peer-address.ts';
 import { clientCertificateOptions, contextOptions, type ListenerTls } from './tls-settings.ts';
 
-/** Decides which TLS connections may send requests, by settings that may change while the server runs. */
+/** Admits TLS connections by settings that may change while the server runs. */
 export class TlsGate {
   readonly #server: Server;
   readonly #onFailed: (failure: HandshakeFailure) => void;
   #tls: ListenerTls;
 
-  /** `server` was created with {@link tlsServerOptions} of the same `tls`. */
+  /** `server` must have been created with {@link tlsServerOptions} of the same `tls`. */
   constructor(server: Server, tls: ListenerTls, onFailed: (failure: HandshakeFailure) => void) {
     this.#server = server;
     this.#tls = tls;
@@ -18,7 +18,7 @@ export class TlsGate {
     server.prependListener('tlsClientError', (error, socket) => this.#refuse(socket, error));
   }
 
-  /** Whether a connection whose handshake is complete may send requests; if not, it is destroyed. */
+  /** True if a connection may send requests after its handshake; otherwise destroys it. */
   admits(socket: TLSSocket): boolean {
     const { clients } = this.#tls;
     if (clients === null) return true;

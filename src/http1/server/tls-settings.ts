@@ -7,15 +7,15 @@ export interface CertificatePair {
   readonly key: Buffer;
 }
 
-/** Who may connect by a client certificate. */
+/** Authorities of client certificates. */
 export interface ClientAuthorities {
   /** PEM texts of the authorities, up to their roots. */
   readonly ca: Buffer;
-  /** Whether a client without a certificate is refused. */
+  /** True if a client without a certificate is refused. */
   readonly isRequired: boolean;
 }
 
-/** What a listener for TLS is made of. */
+/** TLS settings of a listener. */
 export interface ListenerTls extends CertificatePair {
   /** Null: clients are not asked for a certificate. */
   readonly clients: ClientAuthorities | null;
@@ -57,7 +57,7 @@ function isKnown(ecdhCurve: string): boolean {
 
 const { SSL_OP_NO_RENEGOTIATION, SSL_OP_NO_TICKET } = constants;
 
-/** The TLS context of a listener: stated in full, whatever the defaults and options of this Node are. */
+/** Options of a listener's TLS context, stated in full to be independent of Node's defaults and options. */
 export function contextOptions({ cert, key, clients }: ListenerTls): SecureContextOptions {
   const settings = {
     cert,
@@ -66,7 +66,7 @@ export function contextOptions({ cert, key, clients }: ListenerTls): SecureConte
     maxVersion: 'TLSv1.3',
     ciphers,
     ecdhCurve: groups,
-    // All suites are good: the client knows which of them its processor is fast at.
+    // All suites are good: the client knows which is fast on its processor.
     honorCipherOrder: false,
   } as const;
   // Renegotiation makes a client's few bytes cost a handshake each, and has let others' bytes slip in (CVE-2009-3555).
@@ -77,7 +77,7 @@ export function contextOptions({ cert, key, clients }: ListenerTls): SecureConte
   return { ...settings, secureOptions, ca: clients.ca };
 }
 
-/** Whether and how clients are asked for a certificate. */
+/** Node's options for requesting client certificates. */
 export function clientCertificateOptions({ clients }: ListenerTls): {
   readonly requestCert: boolean;
   readonly rejectUnauthorized: boolean;
@@ -85,7 +85,7 @@ export function clientCertificateOptions({ clients }: ListenerTls): {
   return { requestCert: clients !== null, rejectUnauthorized: clients?.isRequired === true };
 }
 
-/** Whether clients that were admitted by `before` might not be by `now`. */
+/** True if clients admitted under `before` might be refused under `now`. */
 export function admitsOthers(before: ListenerTls | null, now: ListenerTls): boolean {
   if (now.clients === null) return false;
   const { ca, isRequired } = now.clients;

@@ -12,7 +12,7 @@ export function createHome(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly records: Pick<Records, 'findUser'>;
-  /** Whether people may change their password here. */
+  /** True if people may change their password here. */
   readonly hasPasswordPage: boolean;
 }): Endpoint<'open'> {
   const { area, sessions, records, hasPasswordPage } = options;

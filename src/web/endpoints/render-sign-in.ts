@@ -32,7 +32,7 @@ export type WaysToSignIn = (exchange: Exchange, returnTo: string | null) => Prom
 export interface Ways {
   readonly password: boolean;
   readonly providers: readonly Provider[];
-  /** Whether there would be others, had the console not ruled them out. */
+  /** True if there would be others, had the console not ruled them out. */
   readonly isForConsoleAlone: boolean;
 }
 

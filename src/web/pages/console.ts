@@ -6,7 +6,7 @@ export interface ConsoleFacts {
   /** Id of the user whom the page was given to: the web cookie's. */
   readonly userId: string;
   readonly username: string;
-  /** Whether the user can sign in with a password. */
+  /** True if the user can sign in with a password. */
   readonly hasPassword: boolean;
   /** Where people leave the console for: an address of the service. */
   readonly home: string;

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
-import type { EchoedRequest } from '../../proxy/echo.ts';
+import type { EchoedRequest, EchoPage } from '../../proxy/echo.ts';
+import { areaFields, type WebArea } from '../area.ts';
 import { linkButton, submitButton } from '../components/button.ts';
 import { renderPage } from '../components/layout.ts';
 import { html } from '../html.ts';
@@ -7,10 +8,14 @@ import type { Site } from '../site.ts';
 
 type Header = EchoedRequest['headers'][number];
 
-/**
- * What people see of the quick start's upstream: who they are to it, and the request it received. `console`: its address;
- * null: there is none.
- */
+/** Creates the echo's page for people, under the same policy as Postern's own pages. */
+export function createEchoPage({ site, console }: Pick<WebArea, 'site' | 'console'>): EchoPage {
+  const headers: Record<string, string> = { 'Cache-Control': 'no-store' };
+  for (let i = 0; i < areaFields.length; i += 2) headers[areaFields[i]!] = areaFields[i + 1]!;
+  return { headers, render: (request) => echoPage(site, request, console?.url) };
+}
+
+/** The page of the quick start's upstream: the caller's identity, and the received request. `console`: its address or null. */
 export function echoPage(
   site: Site,
   { method, target, headers }: EchoedRequest,

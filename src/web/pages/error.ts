@@ -21,7 +21,7 @@ export interface ErrorPage {
   readonly retryAfterSeconds?: number | undefined;
   /** Path and query to come back to after signing in, such as those of the form; null: none. */
   readonly returnTo: string | null;
-  /** Whether the page's own address may be asked for again: false where its method allows no GET. */
+  /** True if the page's own address may be asked for again: false where its method allows no GET. */
   readonly isRepeatable: boolean;
   /** The place where people begin: a path of this host, or an address of the host that they should have asked. */
   readonly home: string;

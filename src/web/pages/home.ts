@@ -7,7 +7,7 @@ import type { Site } from '../site.ts';
 export interface Home {
   readonly username: string;
   readonly displayName: string | null;
-  /** Whether there is a password to change. */
+  /** True if there is a password to change. */
   readonly hasPassword: boolean;
   /** Where the application begins, a path; null: people begin on this page. */
   readonly application: string | null;

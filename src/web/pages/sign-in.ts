@@ -14,10 +14,10 @@ import { type FormWords, type Problem, type ToldProblem, tellProblem } from './p
 export interface SignIn {
   /** Where to go afterwards, sent back as it is; null: nothing is sent. */
   readonly returnTo: string | null;
-  /** Whether people may sign in with a user name and a password. */
+  /** True if people may sign in with a user name and a password. */
   readonly password: boolean;
   readonly providers: readonly Provider[];
-  /** Whether people could sign in with a password, too, but for the console. Default: false. */
+  /** True if people could sign in with a password, too, but for the console. Default: false. */
   readonly isForConsoleAlone?: boolean;
   /** What was typed before, or who is signed in. */
   readonly username?: string;

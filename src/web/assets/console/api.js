@@ -39,7 +39,7 @@ export class ApiError extends Error {
  * @typedef {{ readonly value: any, readonly etag: string | null }} ApiResult
  */
 
-/** Whether what was read before is no longer what is there. @param {unknown} error */
+/** True if what was read before is no longer what is there. @param {unknown} error */
 export function isStale(error) {
   return error instanceof ApiError && (error.code === 'precondition_failed' || error.code === 'not_found');
 }
@@ -73,7 +73,7 @@ export class Api {
   scopes = new Set();
   /** Who is signed in. */
   userId = '';
-  /** Whether a change has had no response, so that nobody knows what is there now. */
+  /** True if a change has had no response, so that nobody knows what is there now. */
   isUncertain = false;
 
   /**
@@ -190,7 +190,7 @@ async function send(method, path, options) {
   }
 }
 
-/** Whether a proxy in front of Postern says that it has had no response itself. @param {Answer} answer */
+/** True if a proxy in front of Postern says that it has had no response itself. @param {Answer} answer */
 function isOfGateway({ status, text }) {
   return (status === 502 || status === 504) && parsed(text)?.code === undefined;
 }
