@@ -9,7 +9,7 @@ const formerMs = 10_000;
 /** Connections of peers that may not ask, on all listeners of a process: a limited number, each for a second. */
 export class Strangers {
   readonly #most: number;
-  /** The oldest first. */
+  /** Sockets, the oldest first. */
   readonly #sockets = new Set<Socket>();
 
   constructor(most: number) {

@@ -10,7 +10,7 @@ import type { Route } from '../proxy/route-table.ts';
 import { type Mode, removalHeader } from './modes.ts';
 import type { ReceivedHeaders } from './received-headers.ts';
 
-/** The identity headers of Postern's own, and the proof of them. */
+/** Postern's own identity headers, and their assertion. */
 const ownNames = [
   'X-Auth-Subject',
   'X-Auth-Username',
@@ -22,13 +22,13 @@ const ownNames = [
   assertionHeader,
 ] as const;
 
-/** Every name by which an answer identifies the caller; `upstreamNames` are those of `identity_headers`. */
+/** All names of headers that identify the caller in an answer; `upstreamNames`: names of `identity_headers`. */
 export function answeredNames(upstreamNames: readonly string[]): readonly string[] {
   const others = new Map(upstreamNames.map((name) => [name.toLowerCase(), name]));
   return [...ownNames, ...others.values()];
 }
 
-/** Makes the answer to a request that may pass; to a preflight, which has no credentials, it has no cookies either. */
+/** Makes the answer for an allowed request; for a preflight, which has no credentials, also without cookies. */
 export type AllowedReply = (
   request: DecidedRequest,
   route: Route,
@@ -39,24 +39,24 @@ export type AllowedReply = (
 /** The parts of a request that its answer depends on. */
 export type DecidedRequest = Pick<Exchange, 'head' | 'method' | 'target' | 'id'>;
 
-/** How answers are made. */
+/** Options of {@link createAllowedReply}. */
 export interface AnswerOptions {
   readonly mode: Mode;
-  /** As from {@link answeredNames}. */
+  /** Result of {@link answeredNames}. */
   readonly names: readonly string[];
   readonly received: ReceivedHeaders;
   /** Postern's own cookies, which nothing behind the proxy may see. */
   readonly ownCookies: OwnCookies;
   /** True if the services behind the proxy may see other cookies. */
   readonly passesCookies: boolean;
-  /** Signs the proof of the answer for the service; null: there is none. */
+  /** Signs the assertion for the service; null: there is none. */
   readonly assert: Assert | null;
 }
 
 /**
- * Creates the answers that tell a proxy who calls, with `Cookie` without Postern's own cookies. They have every name every time,
- * with an empty value if there is none, so that a proxy that copies them overwrites the client's headers; a proxy that can
- * remove headers is told their names instead.
+ * Creates the answers that identify the caller to a proxy, with `Cookie` without Postern's own cookies. They always have every
+ * name, with an empty value if there is none, so that a proxy that copies them overwrites the client's headers; a proxy that can
+ * remove headers gets the names to remove instead.
  */
 export function createAllowedReply(options: AnswerOptions): AllowedReply {
   const { mode, assert } = options;
@@ -65,7 +65,7 @@ export function createAllowedReply(options: AnswerOptions): AllowedReply {
   const anonymous = complete(names, []);
   const known = new WeakMap<readonly string[], Completed>();
 
-  /** Computed once per principal and upstream, as the identity headers are. */
+  /** The completed headers, computed once per principal and upstream, like the identity headers. */
   function completedOf(route: Route, principal: Principal | null): Completed {
     if (principal === null) return anonymous;
     const identity = route.identityHeadersOf(principal).fields;
@@ -107,18 +107,18 @@ export function createAllowedReply(options: AnswerOptions): AllowedReply {
   };
 }
 
-/** The client's cookies without Postern's own; a proxy may have joined lines with commas, so one may follow each comma. */
+/** The client's cookies without Postern's own; a proxy may have joined lines by commas, so each comma may begin a cookie. */
 function cleanedCookie(cookie: string, { mode, ownCookies }: AnswerOptions): string {
   if (cookie === '') return '';
   return withoutCookies(mode.joinsCookies ? separatedCookies(cookie, ownCookies) : cookie, ownCookies);
 }
 
-/** The identity headers of one caller, for both kinds of proxy. */
+/** Identity headers of a caller, for both kinds of proxy. */
 interface Completed {
-  /** With every name, its value empty where there is none. */
+  /** Reply with every name, the value empty if there is none. */
   readonly reply: Reply;
   readonly present: readonly string[];
-  /** In lower case. */
+  /** Names without a value, in lower case. */
   readonly absent: readonly string[];
 }
 

@@ -4,14 +4,14 @@ import { type CheckResponse, overwrite, type SetHeader } from './check-protocol.
 import { removalHeader } from './modes.ts';
 import { utf8Text } from './utf8-bytes.ts';
 
-/** Codes of `google.rpc.Status`: for Envoy any other than 0 is a refusal. */
+/** Codes of `google.rpc.Status`: Envoy takes any but 0 for a refusal. */
 const ok = 0;
 const permissionDenied = 7;
 
-/** Headers of our response that say nothing about the request. */
+/** Headers of our own response, not for the request. */
 const ofResponse: ReadonlySet<string> = new Set(['cache-control', removalHeader]);
 
-/** Receives the answer to one question as if it were a response to a request, and makes Envoy's message of it. */
+/** Receives the answer to a check request as an HTTP response, and converts it to Envoy's message. */
 export class CheckAnswer implements ResponseWriter {
   status = 0;
   ended = false;
@@ -79,7 +79,7 @@ export class CheckAnswer implements ResponseWriter {
   }
 }
 
-/** The bytes of the value are sent as what they are, UTF-8: Envoy reads no `raw_value` in an answer. */
+/** A header to set; its bytes are sent as the UTF-8 that they are, because Envoy reads no `raw_value` in an answer. */
 function setting(key: string, bytes: string): SetHeader {
   return { header: { key, value: utf8Text(bytes) }, append_action: overwrite, keep_empty_value: true };
 }

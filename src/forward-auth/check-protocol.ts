@@ -8,7 +8,7 @@ const definitions = [
   `syntax = "proto3";
   package google.rpc;
   message Status { int32 code = 1; string message = 2; }`,
-  // An enumeration there, which is the same on the wire.
+  // `append_action` is an enumeration in Envoy's definition, which is the same on the wire.
   `syntax = "proto3";
   package envoy.type.v3;
   message HttpStatus { int32 code = 1; }`,
@@ -70,7 +70,7 @@ export interface CheckedHeader {
   readonly raw_value: Uint8Array;
 }
 
-/** The request that Envoy asks about; nothing in it is certain to be there. */
+/** A check request of Envoy; any member may be missing. */
 export interface CheckRequest {
   readonly attributes?: {
     readonly source?: {
@@ -88,7 +88,7 @@ export interface CheckRequest {
   } | null;
 }
 
-/** One header of an answer, set in place of whatever is there. */
+/** A header of an answer, which replaces any that is present. */
 export interface SetHeader {
   readonly header: { readonly key: string; readonly value: string };
   readonly append_action: number;
@@ -112,21 +112,21 @@ export interface CheckResponse {
 /** `OVERWRITE_IF_EXISTS_OR_ADD`. */
 export const overwrite = 2;
 
-/** The method that Envoy calls. */
+/** Path of the method that Envoy calls. */
 export const checkPath = '/envoy.service.auth.v3.Authorization/Check';
 
-/** Its messages as bytes. */
+/** Codec of the method's messages. */
 export interface CheckCodec {
-  /** Bytes that are no request become an empty one: it must be refused, and not fail. */
+  /** Decodes a request; unreadable bytes become an empty one, which is refused instead of failing. */
   readonly decodeRequest: (bytes: Uint8Array) => CheckRequest;
   readonly encodeResponse: (response: CheckResponse) => Uint8Array;
-  /** As Envoy does it. */
+  /** Encodes a request as Envoy does. */
   readonly encodeRequest: (request: CheckRequest) => Uint8Array;
-  /** As Envoy does it. Throws if they are no response. */
+  /** Decodes a response as Envoy does. Throws if the bytes are none. */
   readonly decodeResponse: (bytes: Uint8Array) => CheckResponse;
 }
 
-/** Compiles the definitions. */
+/** Compiles the definitions of the messages. */
 export function createCheckCodec(): CheckCodec {
   const root = new protobuf.Root();
   for (const text of definitions) protobuf.parse(text, root, { keepCase: true });

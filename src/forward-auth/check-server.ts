@@ -9,7 +9,7 @@ import { admitsOthers, type ListenerTls } from '../http1/server/tls-settings.ts'
 import { type CheckRequest, type CheckResponse, checkPath, createCheckCodec } from './check-protocol.ts';
 import { serveUnary } from './grpc-unary.ts';
 
-/** What a server for Envoy's questions calls. */
+/** Options and callbacks of {@link CheckServer}. */
 export interface CheckServerOptions {
   /** Null for h2c. */
   readonly tls: ListenerTls | null;
@@ -17,11 +17,11 @@ export interface CheckServerOptions {
   /** True if a connection that has just been opened is kept; called before its first byte, even of TLS. */
   readonly admits: (socket: Socket) => boolean;
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
-  /** Creates what all questions of a connection have in common; the certificate's subject is null if it has shown none. */
+  /** Creates the channel of a connection's check requests; the certificate's subject is null if the peer has shown none. */
   readonly createChannel: (socket: Socket, clientCertificate: string | null) => RequestChannel;
   /** True if the peer may ask at all. */
   readonly mayAsk: (channel: RequestChannel) => boolean;
-  /** A question has come; one that can't be read, or of a peer that may not ask, is empty. */
+  /** Called for each check request; empty if it was unreadable or its peer isn't allowed. */
   readonly onQuestion: (
     question: CheckRequest,
     channel: RequestChannel,
@@ -29,11 +29,11 @@ export interface CheckServerOptions {
   ) => void;
 }
 
-/** A head and what describes its connection are far smaller; a body is not asked for. */
+/** Maximum size of a message: heads are far smaller, and Envoy sends no bodies. */
 const maxMessageBytes = 4 * 1024 * 1024;
-/** For one connection: how many questions it may ask at a time, and the memory of its HTTP/2 session, MB. */
+/** Limits of a connection: concurrent check requests, and the memory of its HTTP/2 session, MB. */
 const sessionOptions = { settings: { maxConcurrentStreams: 1_000 }, maxSessionMemory: 64 };
-/** How long a connection that has to be replaced may wait for its answers. */
+/** Time that a connection to be replaced may wait for its answers, ms. */
 const retirementMs = 5_000;
 
 /** Serves `envoy.service.auth.v3.Authorization/Check`, over HTTP/2 without TLS or with it; `listen` starts it. */
@@ -44,7 +44,7 @@ export class CheckServer {
   #gate: TlsGate | null = null;
   #tls: ListenerTls | null;
   readonly #sessions = new Map<Socket, ServerHttp2Session>();
-  /** By address and port: a socket of TLS is another one than that of its server. */
+  /** Sockets in a TLS handshake by address and port: a TLS socket isn't the server's raw socket. */
   readonly #shakingHands = new Map<string, Socket>();
 
   constructor(options: CheckServerOptions) {
@@ -56,7 +56,7 @@ export class CheckServer {
     if (options.tls === null) this.#server.on('connection', (socket: Socket) => this.#accept(socket, null));
   }
 
-  /** `isShared`: other processes of this user may listen there, too. */
+  /** Starts to listen; `isShared`: other processes of this user may listen there, too. */
   listen(host: string, port: number, isShared: boolean): Promise<AddressInfo> {
     const server = this.#server;
     return new Promise((resolve, reject) => {
@@ -69,8 +69,8 @@ export class CheckServer {
   }
 
   /**
-   * Uses these settings for new connections. When other clients are admitted from now on, those that are connected have to
-   * reconnect: they are told to ask no more, and handshakes in progress are cut.
+   * Uses these settings for new connections. If they admit other clients, connected ones have to reconnect: they receive GOAWAY,
+   * and handshakes in progress are cut.
    */
   renewTls(tls: ListenerTls): void {
     this.#gate?.renew(tls);
@@ -85,10 +85,10 @@ export class CheckServer {
     this.#tls = tls;
   }
 
-  /** Does nothing, as HTTP/2 has no `Connection: close`: connections are told at the drain. */
+  /** Does nothing: HTTP/2 has no `Connection: close`, and the drain sends GOAWAY. */
   announceClose(): void {}
 
-  /** Accepts no more connections, and tells the others to open none; what is left after `timeoutMs` is reset. */
+  /** Stops accepting, and sends GOAWAY on open connections; after `timeoutMs` the rest are reset. */
   drain(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
@@ -138,7 +138,7 @@ export class CheckServer {
       path: checkPath,
       maxMessageBytes,
       reads: () => mayAsk(channel),
-      // What can't be read has to be refused, and not to fail: proxies may be set to let failures pass.
+      // An unreadable request is refused instead of failing: proxies may be set to let failures pass.
       onCall: (message, respond) =>
         onQuestion(message === null ? {} : decodeRequest(message), channel, (response) =>
           respond(encodeResponse(response)),
@@ -146,7 +146,7 @@ export class CheckServer {
     });
   }
 
-  /** HTTP/2 begins with settings (RFC 9113 §3.4); a peer that sends none in the time of a handshake is disconnected. */
+  /** Disconnects a peer that sends no HTTP/2 settings (RFC 9113 §3.4) within the time of a handshake. */
   #cutUnlessReady(socket: Socket, session: ServerHttp2Session): void {
     const timer = setTimeout(() => socket.destroy(), this.#options.handshakeTimeoutMs);
     session.once('remoteSettings', () => clearTimeout(timer));

@@ -3,30 +3,30 @@ import { knownMethods } from '../http1/message/node-http.ts';
 import type { CheckRequest } from './check-protocol.ts';
 import { utf8Bytes } from './utf8-bytes.ts';
 
-/** A request that Envoy asks about, as if its head had been received. */
+/** A request described by Envoy, in the form of a received head. */
 export interface CheckedRequest {
   readonly method: string;
   readonly target: string;
-  /** Names and values in turn, `Host` among them; bytes as latin1. */
+  /** Names and values in turn, including `Host`; bytes as latin1. */
   readonly fields: readonly string[];
-  /** Address of the client that sent it to Envoy; empty if it isn't known. */
+  /** Address of Envoy's client; empty if unknown. */
   readonly source: string;
-  /** Why it can't be judged. */
+  /** Refusal of a request that can't be judged; null otherwise. */
   readonly unfit: Refusal | null;
 }
 
-/** Where repeated fields have become one, a comma may be all that is left of them. */
+/** Credentials: in joined fields a comma may be the only trace of a repeated one. */
 const credentials: ReadonlySet<string> = new Set(['authorization', 'x-api-key']);
 
 /** A field name or the name of a pseudo-header (RFC 9110 §5.1, RFC 9113 §8.3). */
 const fieldName = /^:?[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Characters that no field value can have (RFC 9110 §5.5): written out later, they would begin another field. */
+/** Characters that no field value can have (RFC 9110 §5.5): written out, they would begin another field. */
 const unfitForValue = /[\r\n\0]/;
 
 /**
- * Reads a question of Envoy. Its headers are those of `header_map` if that is filled, otherwise of `headers`, in which repeated
- * ones are joined: there a credential with a comma counts as two. Pseudo-headers have to agree with the question's own fields
- * for method and path. Fields that no request can have make the question unfit, and are left out.
+ * Reads a check request. Its headers are those of `header_map` if that is filled, otherwise of `headers`, which has repeated ones
+ * joined: there a credential with a comma counts as two. Pseudo-headers have to agree with the fields for method and path. Fields
+ * that no request can have make the request unfit, and are left out.
  */
 export function readChecked(question: CheckRequest): CheckedRequest {
   const { request, source: peer } = question.attributes ?? {};
@@ -49,7 +49,7 @@ export function readChecked(question: CheckRequest): CheckedRequest {
     pseudo.get(name)?.join() === (pseudo.has(name) ? value : undefined);
   const isClear = isReadable && path !== '' && agrees(':method', method) && agrees(':path', path);
   const unfit = isClear ? problemOfMethod(method) : undescribed();
-  // A question that was not understood has no method: log and spans would repeat whatever anyone in between wrote there.
+  // An unfit request has no method: log and spans would repeat whatever a peer wrote there.
   return { method: unfit === null ? method : '', target: path, fields, source, unfit };
 }
 

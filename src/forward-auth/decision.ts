@@ -9,11 +9,11 @@ import type { AllowedReply } from './answer.ts';
 import type { Mode } from './modes.ts';
 import type { ReceivedHeaders } from './received-headers.ts';
 
-/** The answers of one listener to the proxies that ask there. */
+/** Answers of a listener to the proxies that ask there. */
 export interface Decision {
-  /** Refuses what its proxy would pass on although the gateway would not. Throws `bad_request`. */
+  /** Refuses headers that the proxy would forward although the gateway would not. Throws `bad_request`. */
   assertPassable(exchange: Exchange): void;
-  /** Refuses a credential that may have been two. Throws `ambiguous_credentials`. */
+  /** Refuses a credential that may be two joined ones. Throws `ambiguous_credentials`. */
   assertOneCredential(head: RequestHead): void;
   /** Answers that the request may pass; `principal` null: without an identity. `asPreflight` as for {@link AllowedReply}. */
   allow(exchange: Exchange, route: Route, principal: Principal | null, asPreflight: boolean): void;
@@ -33,7 +33,7 @@ export function createDecision(options: {
   const judgesAliases = !mode.removesHeaders && !passesAliases;
   return {
     assertPassable({ head }) {
-      // The proxy would pass the token on; and the upstream, which chooses among the protocols, would not know it.
+      // The proxy would forward the token, and the upstream, which chooses among the protocols, would not know it.
       if (offersOwnToken(head.webSocketProtocols))
         throw new Refusal('bad_request', { reason: 'token as a subprotocol' });
       if (judgesAliases && received.aliasesIn(head.raw).length > 0)

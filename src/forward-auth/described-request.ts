@@ -9,18 +9,20 @@ export interface DescribedRequest {
   readonly target: string;
 }
 
-/** Envoy puts it before the target of the request it asks about. */
+/** Prefix that Envoy puts before the target. */
 const envoyPrefix = '/check';
 const slash = 0x2f;
 
-/** Letters, digits and what separates them in names, addresses and ports: nothing that could end an authority elsewhere. */
+/**
+ * A scheme and an authority of letters, digits and the separators of names, addresses and ports, which no parser ends elsewhere.
+ */
 const urlStart = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[A-Za-z0-9.\-_:[\]]+(?=\/)/;
 
 /**
- * Reads which request a question is about, from where the mode says and nowhere else.
+ * Reads the description of a request, only from the headers of the mode.
  *
- * Throws `bad_request` unless each part is there exactly once; `not_implemented` for an unknown method; `not_found` for a
- * path that is not the one to ask at.
+ * Throws `bad_request` unless each part is present exactly once; `not_implemented` for an unknown method; `not_found` for a path
+ * other than the one to ask at.
  */
 export function readDescribed({ described }: Mode, question: RequestHeadText): DescribedRequest {
   return described === null ? afterPrefix(question) : inHeaders(described, question.fields);
@@ -52,7 +54,7 @@ function onlyValue(fields: readonly string[], name: string): string {
   return value;
 }
 
-/** Every byte from the first slash after the authority on; no URL parser may make another path of it. */
+/** All bytes from the first slash after the authority; a URL parser could make another path of them. */
 function afterAuthority(url: string): string {
   const start = urlStart.exec(url)?.[0];
   if (start === undefined) throw undescribed();

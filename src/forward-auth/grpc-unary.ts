@@ -1,25 +1,25 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 
-/** A gRPC method over HTTP/2 that takes one message and answers with one. */
+/** A unary gRPC method over HTTP/2. */
 export interface UnaryMethod {
   /** `/package.Service/Method`. */
   readonly path: string;
   readonly maxMessageBytes: number;
-  /** Whether to read a call's message; if not, `onCall` gets null at once. */
+  /** Decides about reading a call's message; if false, `onCall` gets null at once. */
   readonly reads: () => boolean;
   /**
-   * A call has come. `message` is null if what came is anything but one whole message, not compressed and no longer than
-   * allowed. `respond` is called once, with the message to answer with.
+   * Called for each call. `message` is null unless exactly one whole message arrived, not compressed and no longer than allowed.
+   * `respond` is called once, with the response.
    */
   readonly onCall: (message: Buffer | null, respond: (message: Uint8Array) => void) => void;
 }
 
-/** What precedes a message: whether it is compressed, and its length in four bytes. */
+/** Size of a message's prefix: a flag for compression, and four bytes of length. */
 const prefixBytes = 5;
 const contentType = 'application/grpc';
 const contentTypes = /^application\/grpc(?:$|[+;])/;
 const trailers = { 'grpc-status': '0' };
-/** The whole response where there is no such method. */
+/** The whole response to an unknown method. */
 const unimplemented = { ':status': 200, 'content-type': contentType, 'grpc-status': '12' };
 const responseHeaders = {
   ':status': 200,

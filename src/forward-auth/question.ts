@@ -5,14 +5,14 @@ import { type CreateExchange, Exchange } from '../http/exchange.ts';
 import { readDescribed } from './described-request.ts';
 import type { Mode } from './modes.ts';
 
-/** Who may ask, and whose addresses are no client's. */
+/** Peers that may ask, and addresses that are no client's. */
 export interface Askers {
   readonly proxies: TrustedProxies;
-  /** These, and `trusted_proxies`. */
+  /** The peers that may ask, and `trusted_proxies`. */
   readonly ours: TrustedProxies;
 }
 
-/** Who may ask on a listener. */
+/** The askers of a listener. */
 export function askersOf({ proxies }: DecisionListenerConfig, { trusted_proxies }: Config): Askers {
   return {
     proxies: createTrustedProxies(proxies),
@@ -21,8 +21,8 @@ export function askersOf({ proxies }: DecisionListenerConfig, { trusted_proxies 
 }
 
 /**
- * Creates exchanges of which method, target and address are those of the request that a proxy asks about. One from a
- * peer that may not ask, or that describes nothing that can be judged, is unfit, and stays what it was received as.
+ * Creates exchanges with method, target and address of the request that a proxy asks about. An exchange of a peer that may not
+ * ask, or without a usable description, is unfit, and keeps its own method and target.
  */
 export function createQuestionReader(mode: Mode, askers: () => Askers): CreateExchange {
   return (channel, response, head, text) => {

@@ -3,18 +3,18 @@ import { cachedByName } from '../http1/message/name-cache.ts';
 import { hopByHopNames, normalisedName, trailerNames } from '../rules/known-headers.ts';
 import type { Mode } from './modes.ts';
 
-/** What of a client's headers the gateway would have dropped for its meaning, and a proxy would pass on. */
+/** A client's headers that the gateway would have dropped for their meaning, and a proxy would forward. */
 export interface ReceivedHeaders {
-  /** Names as received; each once for every field. */
+  /** The names of such headers as received, one per field. */
   aliasesIn(raw: readonly string[]): readonly string[];
 }
 
 const none: readonly string[] = [];
 
 /**
- * `answered`: names that the answer to an allowed request sets, in lower case; the proxy overwrites what a client sent by
- * exactly these names. What mode and proxy need is theirs. Hop-by-hop headers may belong to the connection of the question, so
- * none is a reason to refuse it; a proxy that removes names is told those, too, but for what gRPC needs.
+ * `answered`: names that the answer to an allowed request sets, in lower case; the proxy overwrites a client's headers of exactly
+ * these names. Headers that mode and proxy need are exempt. Hop-by-hop headers may belong to the question's own connection, so
+ * none is a reason to refuse it; a proxy that removes headers gets their names, too, except those that gRPC needs.
  */
 export function createReceivedHeaders(
   mode: Mode,
@@ -32,7 +32,7 @@ export function createReceivedHeaders(
     if (answered.has(lower) || ofProxy.has(lower)) return false;
     if (dropped.has(normalised)) return true;
     const what = meaningOf(name);
-    // Where the proxy leaves it as it came: the gateway sets its own.
+    // The proxy leaves the client's own unchanged, and the gateway would set another.
     if (what === meaning.forwardedHost) return true;
     if (what === meaning.methodOverride) return !rules.passMethodOverride;
     if (hopByHopNames.has(lower)) return mode.removesHeaders && !trailerNames.has(lower);

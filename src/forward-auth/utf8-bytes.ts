@@ -1,4 +1,4 @@
-/** Most texts have none of these, and are the same either way. */
+/** Characters outside ASCII; texts without them need no conversion. */
 const beyondAscii = /[^\t-~]/;
 
 /** The UTF-8 of a text, as latin1. */
@@ -6,7 +6,7 @@ export function utf8Bytes(text: string): string {
   return beyondAscii.test(text) ? Buffer.from(text).toString('latin1') : text;
 }
 
-/** The text of which the bytes, as latin1, are the UTF-8. */
+/** Decodes UTF-8 given as latin1. */
 export function utf8Text(bytes: string): string {
   return beyondAscii.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes;
 }

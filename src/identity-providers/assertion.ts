@@ -16,11 +16,11 @@ export interface VerifiedAssertion {
   readonly sid: string | undefined;
   /** Identifies the assertion, whatever the encoding of its signature. */
   readonly replayId: string;
-  /** When it has expired on every clock within the leeway, epoch ms. */
+  /** Instant at which the assertion has expired on every clock within the leeway, epoch ms. */
   readonly acceptedUntil: number;
 }
 
-/** What an assertion is validated against. */
+/** Rules for validating an assertion. */
 export interface AssertionRules {
   readonly settings: Pick<
     IdentityProviderConfig,
@@ -36,11 +36,11 @@ const maxSeconds = 8_640_000_000_000;
 export const maxSubjectLength = 255;
 
 /**
- * Verifies an ID token (OpenID Connect Core §3.1.3.7, RFC 8725): shape, header, claims, signature, then the claims that
- * the configuration requires. Whether its nonce belongs to a start, and whether it is used once, is up to the caller.
+ * Verifies an ID token (OpenID Connect Core §3.1.3.7, RFC 8725): shape, header, claims, signature, then the claims that the
+ * configuration requires. The caller checks that its nonce belongs to a start, and that it is used once.
  *
- * Rejects with {@link Refusal} `invalid_assertion`; `user_not_provisioned` when the assertion is valid but lacks a
- * required claim; `provider_unavailable` when no keys can be fetched.
+ * Rejects with {@link Refusal} `invalid_assertion`; `user_not_provisioned` when the assertion is valid but lacks a required
+ * claim; `provider_unavailable` when no keys can be fetched.
  */
 export async function verifyAssertion(assertion: string, rules: AssertionRules): Promise<VerifiedAssertion> {
   const { settings, keys, now } = rules;
@@ -67,7 +67,10 @@ export async function verifyAssertion(assertion: string, rules: AssertionRules):
   };
 }
 
-/** Reads a header of a token whose `typ` is that, or absent. Key material in it is ignored: jwk, jku, x5c and x5u are the sender's claims. */
+/**
+ * Reads a token's header, whose `typ` must be `kind` or absent. Key material in it is ignored: jwk, jku, x5c and x5u are the
+ * sender's claims.
+ */
 export function readHeader(
   { alg, kid, typ, crit, cty }: JsonObject,
   algorithms: readonly string[],
@@ -90,7 +93,7 @@ function requireKind({ events, typ }: JsonObject): void {
   if (typ !== undefined && typ !== 'ID' && typ !== 'JWT') throw refusal('typ claim');
 }
 
-/** `iss`, `aud` and `azp`. */
+/** Checks `iss`, `aud` and `azp`. */
 export function requireParties(
   { iss, aud, azp }: JsonObject,
   { issuer, client_id }: Pick<IdentityProviderConfig, 'issuer' | 'client_id'>,
@@ -103,7 +106,7 @@ export function requireParties(
   if (azp === undefined ? audiences.length > 1 : azp !== client_id) throw refusal('azp');
 }
 
-/** `exp`, `iat`, `nbf` and, after `max_age`, `auth_time`; gives the expiry, epoch ms. */
+/** Checks `exp`, `iat`, `nbf` and, after `max_age`, `auth_time`; returns the expiry, epoch ms. */
 export function requireTimes(
   { exp, iat, nbf, auth_time }: JsonObject,
   { leeway, parameters }: Pick<IdentityProviderConfig, 'leeway' | 'parameters'>,
@@ -120,7 +123,7 @@ export function requireTimes(
   return exp * 1000;
 }
 
-/** `sub`, as it names an account. */
+/** Returns a `sub` that can name an account. */
 export function requireSubject({ sub }: JsonObject): string {
   if (typeof sub !== 'string' || sub.trim() === '' || sub.length > maxSubjectLength) throw refusal('sub');
   // A store may truncate or replace such characters, and merge two subjects into one account.
@@ -135,7 +138,7 @@ export function sidIn({ sid }: JsonObject): string | undefined {
     : undefined;
 }
 
-/** The signature, of that algorithm alone. */
+/** Verifies the signature by exactly the given algorithm. */
 export async function requireSignature(
   assertion: string,
   alg: string,
@@ -154,14 +157,14 @@ function requireClaims(claims: JsonObject, required: IdentityProviderConfig['req
   if (lacking !== undefined) throw new Refusal('user_not_provisioned', { cause: `claim ${lacking}` });
 }
 
-/** A claim that is a text if it is there. */
+/** Returns an optional claim, which must be a text. */
 export function optionalText(claims: JsonObject, name: string): string | undefined {
   const value = claims[name];
   if (value !== undefined && typeof value !== 'string') throw refusal(name);
   return value;
 }
 
-/** A digest of `jti`, or without one of the signed part: anyone can vary an ECDSA signature, but not what it signs. */
+/** A digest of `jti`, or without one of the signed part: anyone can vary an ECDSA signature, but not its content. */
 export function replayIdOf({ payload, signingInput }: CompactJws, issuer: string): string {
   const jti = optionalText(payload, 'jti');
   const identity = JSON.stringify(jti ? [issuer, 'jti', jti] : [issuer, 'signed', signingInput]);

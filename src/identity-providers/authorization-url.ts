@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { IdentityProviderConfig } from '../config/sections/schema.ts';
 import type { SignInStart } from './sign-in-start.ts';
 
-/** A provider's configuration, with the page that this use of it returns to. */
+/** A provider's configuration, with the page that this use returns to. */
 export type ProviderSettings = IdentityProviderConfig & { readonly redirect_uri: string };
 
-/** What the URL is built from. */
+/** Parts of the URL. */
 export interface AuthorizationRequest {
   /** `authorization_endpoint` of discovery; it may have a query. */
   readonly endpoint: string;
@@ -17,8 +17,8 @@ export interface AuthorizationRequest {
 }
 
 /**
- * The URL that the browser goes to (OpenID Connect Core §3.1.2.1, §3.2.2.1). The start's ticket goes into the parameter
- * that the response returns: `nonce` with `id_token`, `state` with `code`, which also uses PKCE (S256, RFC 7636).
+ * The URL of the authorization request (OpenID Connect Core §3.1.2.1, §3.2.2.1). The parameter that the response returns carries
+ * the start's ticket: `nonce` with `id_token`, `state` with `code`, which also uses PKCE (S256, RFC 7636).
  */
 export function authorizationUrl({ endpoint, settings, start }: AuthorizationRequest): string {
   const { client_id, redirect_uri, response, scopes, parameters } = settings;

@@ -1,13 +1,13 @@
-/** A document of the provider that this process keeps a copy of. */
+/** A document of the provider, cached in this process. */
 export interface CachedDocument<T> {
   /**
-   * The copy while it is fresh, otherwise a new one; if that can't be loaded, an older copy that may still be used.
-   * Rejects with the error of `load`, also for a short while afterwards.
+   * Returns the copy while it is fresh, otherwise a new one; if loading fails, an older copy that may still be used. Rejects with
+   * the error of `load`, also for a short while afterwards.
    */
   get(): Promise<T>;
   /**
-   * A newer one than `seen`, in which something was missing: loaded again, unless it was just loaded for another caller
-   * with the same problem. Rejects with the error of `load`.
+   * Returns a newer copy than `seen`, in which something was missing: loads the document again, unless it was just loaded for
+   * another caller with the same problem. Rejects with the error of `load`.
    */
   renew(seen: T): Promise<T>;
 }
@@ -19,20 +19,20 @@ export interface CachedDocumentOptions<T> {
   readonly now: () => number;
   /** Called for every failed load. */
   readonly onFailure: (error: unknown) => void;
-  /** Age from which a copy is renewed before it is used; default 1 h. */
+  /** Age from which a copy is renewed before use; default 1 h. */
   readonly freshMs?: number;
-  /** Age from which it is no longer used, even if nothing newer can be loaded; default 24 h. */
+  /** Age from which a copy is no longer used, even if loading fails; default 24 h. */
   readonly usableMs?: number;
-  /** Minimum time between two renewals, and between two failed loads while a copy can be used; default 30 s. */
+  /** Minimum time between two renewals, and between two failed loads while there is a usable copy; default 30 s. */
   readonly pauseMs?: number;
-  /** Minimum time between two failed loads while there is no copy, and no one can sign in; default 0.5 s. */
+  /** Minimum time between two failed loads while there is no copy, so that no one can sign in; default 0.5 s. */
   readonly emptyPauseMs?: number;
 }
 
 const second = 1_000;
 const hour = 3_600 * second;
 
-/** Keeps one document, loaded by at most one call at a time. */
+/** Creates the cache of a document, loaded by at most one call at a time. */
 export function createCachedDocument<T>(options: CachedDocumentOptions<T>): CachedDocument<T> {
   return new LoadedDocument(options);
 }
@@ -44,7 +44,7 @@ class LoadedDocument<T> implements CachedDocument<T> {
   readonly #pauseMs: number;
   readonly #emptyPauseMs: number;
   #copy: { readonly document: T; readonly loaded: number } | undefined;
-  /** Of the last load, if it failed. */
+  /** Failure of the last load. */
   #failure: { readonly error: unknown; readonly at: number } | undefined;
   #lastRenewed = Number.NEGATIVE_INFINITY;
   #loading: Promise<T> | undefined;
@@ -73,7 +73,7 @@ class LoadedDocument<T> implements CachedDocument<T> {
   }
 
   async renew(seen: T): Promise<T> {
-    // Another caller has renewed it already.
+    // Another caller has renewed the copy already.
     if (this.#copy !== undefined && this.#copy.document !== seen) return this.#copy.document;
     if (this.#loading !== undefined) return this.#loading;
     if (this.#isWithin(this.#pauseMs, this.#lastRenewed)) {
@@ -86,7 +86,7 @@ class LoadedDocument<T> implements CachedDocument<T> {
     });
   }
 
-  /** A clock that was set back is no reason to wait. */
+  /** True if `since` is less than `spanMs` ago; false if the clock was set back. */
   #isWithin(spanMs: number, since: number): boolean {
     const elapsed = this.#options.now() - since;
     return elapsed >= 0 && elapsed < spanMs;

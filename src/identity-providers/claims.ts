@@ -12,20 +12,20 @@ export interface Profile {
   readonly email: string | null;
 }
 
-/** What the provider's claims grant, sorted; evaluated at each sign-in. */
+/** Rights granted by the provider's claims, sorted; evaluated at each sign-in. */
 export interface Granted {
   readonly scopes: readonly string[];
   /** Names of scope sets. */
   readonly scopeSets: readonly string[];
-  /** Names of the grants behind them. */
+  /** Names of the matching grants. */
   readonly grants: readonly string[];
 }
 
 type PlainValue = string | number | boolean;
 
 /**
- * True if a claim has that value, or contains it when it is a list. A number or boolean equals its text too
- * (`"true"`): some providers write `email_verified` like that. Objects equal nothing.
+ * True if a claim has the wanted value, or is a list with it. A number or boolean equals its text, too (`"true"`): some providers
+ * write `email_verified` like that. Objects equal nothing.
  */
 export function hasValue(claims: JsonObject, name: string, wanted: PlainValue): boolean {
   const claim = claims[name];
@@ -34,8 +34,9 @@ export function hasValue(claims: JsonObject, name: string, wanted: PlainValue): 
 }
 
 /**
- * The profile from the configured claims. An e-mail address doesn't count if the provider says that it has not verified it. Without a usable user name the e-mail address is used, and without that the
- * subject, truncated: a person whom the provider vouches for is never refused for lack of a name.
+ * The profile from the configured claims. An e-mail address doesn't count if the provider says that it is unverified. In place of
+ * a missing user name comes the e-mail address, or the truncated subject: a person whom the provider vouches for is never refused
+ * for lack of a name.
  */
 export function profileOf(
   claims: JsonObject,
@@ -69,7 +70,7 @@ function isPlain(value: unknown): value is PlainValue {
 
 function textIn(claims: JsonObject, name: string): string | undefined {
   const value = claims[name];
-  // Control characters are to logs and terminals what quotes are to SQL.
+  // Control characters could forge lines of logs and terminals.
   return typeof value === 'string' && value.isWellFormed() && !/\p{Cc}/u.test(value)
     ? value.trim()
     : undefined;
@@ -85,7 +86,7 @@ function emailIn(claims: JsonObject, name: string): string | undefined {
   return text !== undefined && isEmailAddress(text) ? text : undefined;
 }
 
-/** True if the provider says that it hasn't verified the address, so that anyone may claim it; absent or null says nothing. */
+/** True if the provider says that the address is unverified, so that anyone may claim it; absent or null says nothing. */
 function deniesVerification({ email_verified: verified }: JsonObject): boolean {
   return verified !== undefined && verified !== null && !/^true$/i.test(String(verified));
 }

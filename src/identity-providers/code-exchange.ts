@@ -8,22 +8,22 @@ import { type ProviderCall, type ProviderNetwork, ProviderUnavailable } from './
 import type { SignInStart } from './sign-in-start.ts';
 
 /**
- * Exchanges an authorization code for the provider's ID token; everything else in the response is discarded. The ID
- * token is not validated here: that is up to the caller, as for one that came through the browser.
+ * Exchanges an authorization code for the provider's ID token; the rest of the response is discarded. The caller validates the ID
+ * token, as one that came through the browser.
  *
- * Rejects with {@link Refusal} `invalid_assertion` when the provider refuses the code, {@link ProviderUnavailable} when
- * it can't be reached or refuses us, `overloaded` when too many codes are waiting.
+ * Rejects with {@link Refusal} `invalid_assertion` if the provider refuses the code, {@link ProviderUnavailable} if it can't be
+ * reached or refuses us, `overloaded` if too many codes are waiting.
  */
 export type CodeExchange = (code: string, start: SignInStart) => Promise<string>;
 
-/** What the exchange is created from. */
+/** Options of {@link createCodeExchange}. */
 export interface CodeExchangeOptions {
   readonly settings: Pick<ProviderSettings, 'issuer' | 'client_id' | 'client_secret' | 'redirect_uri'>;
   readonly discovery: Pick<CachedDocument<ProviderMetadata>, 'get'>;
   readonly network: Pick<ProviderNetwork, 'fetch'>;
 }
 
-/** Anyone can begin a sign-in and send codes, so the requests waiting for a slow provider must be bounded. */
+/** Maximum number of requests that wait for a slow provider: anyone can begin a sign-in and send codes. */
 const maxWaiting = 64;
 /** Errors about the gateway's registration or the provider's state, not about the code. */
 const notAboutTheCode = ['invalid_client', 'unauthorized_client', 'server_error', 'temporarily_unavailable'];
@@ -70,7 +70,7 @@ export function createCodeExchange(options: CodeExchangeOptions): CodeExchange {
   };
 }
 
-/** By discovery; `client_secret_basic` when it says nothing (Discovery §3). */
+/** The client authentication named by discovery; default: `client_secret_basic` (Discovery §3). */
 function clientAuthentication(secret: string | undefined, provider: ProviderMetadata): oauth.ClientAuth {
   if (secret === undefined) return oauth.None();
   const methods = provider.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
@@ -79,7 +79,7 @@ function clientAuthentication(secret: string | undefined, provider: ProviderMeta
     : oauth.ClientSecretBasic(secret);
 }
 
-/** The ID token of a 200 (OpenID Connect Core §3.1.3.3): 401 if it isn't a string, 503 if it is missing. */
+/** The ID token of a 200 (OpenID Connect Core §3.1.3.3); 401 if it isn't a string, 503 if it is missing. */
 function idTokenOf(bytes: Uint8Array): string {
   const tokens = parseJsonObject(bytes);
   if (tokens === undefined) throw new ProviderUnavailable('token endpoint: not a JSON object');

@@ -8,7 +8,7 @@ export interface CompactJws {
   readonly signingInput: string;
 }
 
-/** As long as a target of the exchange may be; with the groups of a large directory tokens reach 16 KiB. */
+/** Maximum length, that of the exchange's target; with the groups of a large directory tokens reach 16 KiB. */
 const maxLength = 64 * 1024;
 
 /**
@@ -31,7 +31,7 @@ export function parseCompactJws(text: string): CompactJws | undefined {
   };
 }
 
-/** Undefined if empty or not canonical: padding, non-zero spare bits, other characters. */
+/** Decodes base64url; undefined if empty or not canonical: padding, non-zero spare bits, other characters. */
 function decodeCanonical(part: string): Buffer | undefined {
   const bytes = Buffer.from(part, 'base64url');
   return part !== '' && bytes.toString('base64url') === part ? bytes : undefined;

@@ -4,18 +4,18 @@ import { type CachedDocument, createCachedDocument } from './cached-document.ts'
 import type { JsonObject } from './json-object.ts';
 import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
 
-/** The part of a discovery document that is used here; every endpoint is an acceptable URL. */
+/** The used part of a discovery document; every endpoint is an acceptable URL. */
 export interface ProviderMetadata extends AuthorizationServer {
   readonly issuer: string;
   readonly authorization_endpoint: string;
   readonly jwks_uri: string;
 }
 
-/** What discovery is created from. */
+/** Options of {@link createDiscovery}. */
 export interface DiscoveryOptions {
-  /** As configured: determines the document's URL, and must be its `issuer`. */
+  /** The configured issuer: determines the document's URL, and must be its `issuer`. */
   readonly issuer: string;
-  /** True if the provider must have a token endpoint. */
+  /** The configured `response`; `code` requires a token endpoint. */
   readonly response: 'id_token' | 'code';
   readonly network: Pick<ProviderNetwork, 'getObject'>;
   /** The clock, epoch ms. */
@@ -49,7 +49,7 @@ export function createDiscovery(options: DiscoveryOptions): CachedDocument<Provi
   return createCachedDocument({ load, now, onFailure });
 }
 
-/** True if the provider can return codes, as far as it says so (Discovery §3). */
+/** True if the metadata allow a response by code (Discovery §3). */
 export function canReturnCodes({
   token_endpoint,
   response_types_supported = ['code'],
@@ -57,7 +57,7 @@ export function canReturnCodes({
   return token_endpoint !== undefined && response_types_supported.includes('code');
 }
 
-/** https, unless issuer and endpoint are on loopback, as in development. */
+/** True for a URL by https, or by http if issuer and endpoint are on loopback, as in development. */
 function isEndpoint(value: unknown, issuer: string): boolean {
   const url = typeof value === 'string' ? URL.parse(value) : null;
   if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return false;
@@ -74,7 +74,7 @@ function asMetadata(document: JsonObject): ProviderMetadata {
     token_endpoint: document.token_endpoint as string | undefined,
     token_endpoint_auth_methods_supported: textsIn(document.token_endpoint_auth_methods_supported),
     response_types_supported: textsIn(document.response_types_supported),
-    // Optional: one that can't be used is ignored.
+    // Optional: an unusable endpoint is ignored.
     end_session_endpoint: isEndpoint(end, String(document.issuer)) ? (end as string) : undefined,
     authorization_response_iss_parameter_supported:
       document.authorization_response_iss_parameter_supported === true,

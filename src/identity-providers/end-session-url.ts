@@ -1,8 +1,8 @@
-/** What is sent along to where a browser signs out at the provider. */
+/** Parameters of a sign-out at the provider. */
 export interface EndSessionParameters {
-  /** The ID token of the session; undefined: the provider finds out by itself who signs out, or asks. */
+  /** ID token of the session; undefined: the provider identifies the user itself, or asks. */
   readonly idToken: string | undefined;
-  /** Where the provider leads the browser back to. */
+  /** URL that the provider leads the browser back to. */
   readonly redirectUri: string;
   readonly state: string;
 }

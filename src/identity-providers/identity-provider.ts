@@ -16,11 +16,11 @@ import { createProviderKeys, type ProviderKeys } from './provider-keys.ts';
 import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
 import { isBoundTo, type SignInStart, type SignInStarts } from './sign-in-start.ts';
 
-/** Who the provider says it is. The account is (issuer, subject), never anything of the profile. */
+/** An identity vouched for by a provider. The account is (issuer, subject), never a part of the profile. */
 export interface VerifiedIdentity {
   readonly issuer: string;
   readonly subject: string;
-  /** The session at the provider, if its ID token says it. */
+  /** The session at the provider, if the ID token names it. */
   readonly sid: string | null;
   /** The ID token itself. */
   readonly idToken: string;
@@ -30,64 +30,64 @@ export interface VerifiedIdentity {
   readonly start: SignInStart | null;
 }
 
-/** What the front end got from the provider, by its `response`; `issuer` is the `iss` of RFC 9207. */
+/** The provider's response to the front end, by its `response`; `issuer` is the `iss` of RFC 9207. */
 export type Presented =
   | { readonly assertion: string; readonly issuer?: string | undefined }
   | { readonly code: string; readonly state: string; readonly issuer?: string | undefined };
 
-/** The request that brings what the provider returned. */
+/** The request that presents the provider's response. */
 export interface Sender {
   /** The values of the cookie that binds this start to the browser that began it. */
   bindings(start: SignInStart): readonly string[];
-  /** True if only one of our own pages can have sent it. */
+  /** True if only one of our own pages can have sent the request. */
   isOwnPage(): boolean;
 }
 
-/** An external provider that people sign in with. */
+/** An external provider of sign-ins. */
 export interface IdentityProvider {
-  /** As in its paths. */
+  /** The name in the provider's paths. */
   readonly name: string;
   readonly response: 'id_token' | 'code';
-  /** The address to send the browser to. Rejects with {@link Refusal} `provider_unavailable`. */
+  /** Begins a sign-in; returns the URL to send the browser to. Rejects with {@link Refusal} `provider_unavailable`. */
   start(from: {
     readonly returnTo: string | null;
   }): Promise<{ readonly url: string; readonly start: SignInStart }>;
-  /** The start that the `state` of a response belongs to, whatever became of it, if this browser began it. */
+  /** The start of a response's `state`, in any condition, if this browser began it. */
   startOf(state: string, sender: Pick<Sender, 'bindings'>): SignInStart | undefined;
   /**
-   * True if its response must carry `iss`: it announces that it does, and nothing signed says so (RFC 9207 §2.4).
-   * Rejects with {@link Refusal} `provider_unavailable`.
+   * True if the provider's response must carry `iss`: the provider announces it, and nothing signed names the issuer (RFC 9207
+   * §2.4). Rejects with {@link Refusal} `provider_unavailable`.
    */
   requiresIssuer(): Promise<boolean>;
   /**
-   * The identity that signed in; accepted once, and in the browser that began the sign-in.
+   * Redeems a response for the identity that signed in; accepted once, and in the browser that began the sign-in.
    *
    * Rejects within 10 s, `presented` included, as `presented` does, or with {@link Refusal} `invalid_assertion`,
    * `user_not_provisioned` (a required claim is missing), `provider_unavailable`, `store_unavailable`, `overloaded`.
    */
   redeem(presented: Awaitable<Presented>, sender: Sender): Promise<VerifiedIdentity>;
-  /** True if it can return codes, as far as it says so; true while it can't be asked. */
+  /** True if the provider's metadata allow a response by code, and while they can't be fetched. */
   offersCode(): Promise<boolean>;
   /**
-   * Where a browser signs out at the provider (RP-Initiated Logout §2); null if it can't, or the provider can't be asked.
+   * The URL at which a browser signs out at the provider (RP-Initiated Logout §2); null if there is none, or it can't be fetched.
    */
   endSessionUrl(parameters: EndSessionParameters): Promise<string | null>;
   /**
-   * Has `end` end the sessions that a logout token of the provider means, once. If `end` rejects, so does this, and the
-   * token can be sent again.
+   * Has `end` end the sessions of a logout token of the provider, once. Rejects if `end` does, and the token can then be sent
+   * again.
    *
    * Rejects with {@link Refusal} `bad_request`, `provider_unavailable` within 10 s, `store_unavailable`.
    */
   logOut(token: string, end: (which: SessionsOfProvider) => Promise<void>): Promise<void>;
 }
 
-/** What a provider is created from. */
+/** Options of {@link createIdentityProvider}. */
 export interface IdentityProviderOptions {
   readonly name: string;
-  /** Whose sign-ins its starts begin: the start of another can't be redeemed here. Default: `name`. */
+  /** Provider named in the starts: another's start can't be redeemed here. Default: `name`. */
   readonly startsAs?: string;
   readonly settings: ProviderSettings;
-  /** The provider's own; closed by its creator. */
+  /** The provider's own network; closed by its creator. */
   readonly network: ProviderNetwork;
   readonly starts: SignInStarts;
   /** Shared by all replicas. */
@@ -99,13 +99,11 @@ export interface IdentityProviderOptions {
   readonly redeemTimeoutMs?: number;
 }
 
-/**
- * How long an id stays used beyond its acceptance: for clock differences of replicas, and a slow provider in between.
- */
+/** Time that an id stays used beyond its acceptance, ms: for clock differences of replicas, and a slow provider in between. */
 const usedMarginMs = 60_000;
 const redeemTimeoutMs = 9_000;
 
-/** Creates one OpenID Connect provider; nothing is fetched before it is needed. */
+/** Creates an OpenID Connect provider; nothing is fetched before it is needed. */
 export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
   return new OpenIdProvider(options);
 }
@@ -187,12 +185,12 @@ class OpenIdProvider implements IdentityProvider {
     const verified = await this.#verify(assertion);
     const start = verified.nonce === undefined ? undefined : starts.open(verified.nonce);
     if (start === undefined) {
-      // A nonce that is not ours was meant for another site that sent the browser here: it counts as absent.
+      // A foreign nonce belongs to another site that sent the browser here: it counts as absent.
       if (settings.unsolicited !== true) throw refusal('no start');
       await this.#useOnce(`assertion:${verified.replayId}`, verified.acceptedUntil);
       return this.#identityOf(assertion, verified, null);
     }
-    // A start of ours from another browser is refused even where unsolicited assertions pass: it was carried here.
+    // Our own start from another browser is refused even where unsolicited assertions pass: someone carried it here.
     this.#requireOpen(start);
     const isFromAnywhere = settings.unsolicited === 'started' && sender.isOwnPage();
     if (!isFromAnywhere) requireBinding(start, sender);
@@ -213,7 +211,7 @@ class OpenIdProvider implements IdentityProvider {
   }
 
   /**
-   * The ID token for a code. A provider that sees a code twice may treat it as stolen (RFC 6749 §4.1.2), so its start
+   * Exchanges a code for the ID token. A provider that sees a code twice may treat it as stolen (RFC 6749 §4.1.2), so the start
    * is consumed before the code is sent, and released if the code was certainly not redeemed.
    */
   async #redeemOnce(code: string, start: SignInStart): Promise<string> {
@@ -237,7 +235,7 @@ class OpenIdProvider implements IdentityProvider {
     const id = `logout:${replayId}`;
     if (await singleUse.wasConsumed(id)) throw refusedLogout('used before');
     await end(sessions);
-    // Last, because the provider has to be able to send it again until then. Of several at once one is the first.
+    // Last, because the provider must be able to send the token again until then; of several at once, one wins.
     if (!(await singleUse.consume(id, acceptedUntil + usedMarginMs))) throw refusedLogout('used before');
   }
 

@@ -1,4 +1,4 @@
-/** A parsed JSON object whose members are still unchecked. */
+/** A parsed JSON object with unchecked members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const tokens = /"(?:[^"\\]+|\\.)*"(\s*:)?|[{}]/g;
@@ -17,12 +17,12 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** True if it is an object, not an array or null. */
+/** True for an object, not for an array or null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The text is valid JSON: a string before a colon is a member name of the innermost open object. */
+/** Finds duplicate members in valid JSON: a string before a colon is a member name of the innermost open object. */
 function hasDuplicateMembers(text: string): boolean {
   const open: Set<string>[] = [];
   for (const [token, colon] of text.matchAll(tokens)) {

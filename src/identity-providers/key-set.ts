@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from './json-object.ts';
 /** A public key for verifying the provider's signatures. */
 export interface VerificationKey {
   readonly kid: string | undefined;
-  /** The signature algorithms it may be used with. */
+  /** The signature algorithms that the key may be used with. */
   readonly algorithms: readonly string[];
   readonly key: KeyObject;
 }
@@ -19,7 +19,7 @@ const algorithmsOf: Readonly<Record<string, readonly string[]>> = {
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const minModulusBits = 2048;
 const maxModulusBits = 16_384;
-/** More than any provider has; any further keys are ignored. */
+/** Maximum number of keys, more than any provider has; further ones are ignored. */
 const maxKeys = 100;
 
 /**
@@ -79,7 +79,7 @@ function importPublicKey({ kty, crv, n, e, x, y }: JsonObject): KeyObject | unde
   }
 }
 
-/** Too short to be safe, too long to verify in time, or an exponent for which anyone can sign. */
+/** True for a key too short to be safe, too long to verify in time, or with an exponent for which anyone can sign. */
 function isWeak(key: KeyObject): boolean {
   if (key.asymmetricKeyType !== 'rsa') return false;
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};

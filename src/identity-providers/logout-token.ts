@@ -20,7 +20,7 @@ export interface VerifiedLogout {
   readonly sessions: SessionsOfProvider;
   /** Identifies the token, by its `jti`. */
   readonly replayId: string;
-  /** When it has expired on every clock within the leeway, epoch ms. */
+  /** Instant at which the token has expired on every clock within the leeway, epoch ms. */
   readonly acceptedUntil: number;
 }
 
@@ -28,8 +28,8 @@ export interface VerifiedLogout {
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
 
 /**
- * Verifies a logout token (OpenID Connect Back-Channel Logout 1.0 §2.6) as an ID token is verified, except for what only
- * one of the two has. Whether it is used once is up to the caller.
+ * Verifies a logout token (OpenID Connect Back-Channel Logout 1.0 §2.6) by the rules of ID tokens, except for claims that only
+ * one of the two has. The caller checks that it is used once.
  *
  * Rejects with {@link Refusal} `bad_request`; `provider_unavailable` when no keys can be fetched.
  */
@@ -65,13 +65,13 @@ async function verify(token: string, { settings, keys, now }: AssertionRules): P
   return { sessions, replayId, acceptedUntil: expires + settings.leeway };
 }
 
-/** An ID token has no `events`, and must not have them; a logout token has no `nonce`, so that neither passes as the other. */
+/** Requires `events` and refuses a `nonce`, so that neither a logout token nor an ID token passes as the other. */
 function requireLogout({ events, nonce }: JsonObject): void {
   if (!isJsonObject(events) || !isJsonObject(events[logoutEvent])) throw refusal('events');
   if (nonce !== undefined) throw refusal('nonce');
 }
 
-/** `sid` alone decides if there is one: the person's other sessions go on. */
+/** The sessions to end: only the one of `sid` if there is one; the person's other sessions go on. */
 function sessionsIn(payload: JsonObject, issuer: string): SessionsOfProvider {
   const subject = payload.sub === undefined ? undefined : requireSubject(payload);
   if (payload.sid !== undefined) {

@@ -8,16 +8,16 @@ import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts
 /** The keys of one provider. */
 export interface ProviderKeys {
   /**
-   * The key for a header. For an unknown one the keys are fetched again at once, then at most once in 30 s, over all
+   * Finds the key for a header. For an unknown key the keys are fetched again at once, then at most once in 30 s over all
    * callers.
    *
-   * Rejects with {@link Refusal} `invalid_assertion` when the provider has no such key, `provider_unavailable` when
-   * that is unknown because its keys can't be fetched.
+   * Rejects with {@link Refusal} `invalid_assertion` if the provider has no such key, `provider_unavailable` if its keys can't be
+   * fetched.
    */
   find(header: { readonly alg: string; readonly kid?: string }): Promise<KeyObject>;
 }
 
-/** What the keys are created from. */
+/** Options of {@link createProviderKeys}. */
 export interface ProviderKeysOptions {
   readonly discovery: Pick<CachedDocument<ProviderMetadata>, 'get'>;
   readonly network: Pick<ProviderNetwork, 'getObject'>;
@@ -27,7 +27,7 @@ export interface ProviderKeysOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Older keys may have been withdrawn: nothing is verified with them until the keys have been fetched again. */
+/** Age up to which keys are used, ms: older ones may have been withdrawn, and are fetched again first. */
 const longestUseMs = 10 * 60_000;
 
 /** Keeps the key set (JWKS) of one provider for ten minutes. */

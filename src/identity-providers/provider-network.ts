@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { Refusal } from '../errors.ts';
 import { type JsonObject, parseJsonObject } from './json-object.ts';
 
-/** One call; the part of oauth4webapi's `CustomFetchOptions` that is used here. */
+/** A call; the used part of oauth4webapi's `CustomFetchOptions`. */
 export interface ProviderCall {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
@@ -15,34 +15,34 @@ export interface ProviderCall {
  * size. A call that exceeds them rejects with {@link Refusal} `provider_unavailable`.
  */
 export interface ProviderNetwork {
-  /** The JSON object of a 200; any other response is an error. */
+  /** Returns the JSON object of a 200; any other response is an error. */
   getObject(url: string): Promise<JsonObject>;
-  /** The whole response, as oauth4webapi's `customFetch` expects it; redirects, 429 and 5xx are errors. */
+  /** Returns the whole response, as oauth4webapi's `customFetch` expects; redirects, 429 and 5xx are errors. */
   fetch(url: string, call: ProviderCall): Promise<Response>;
   /** Ends every call and connection. */
   close(): Promise<void>;
 }
 
-/** Bounds of one call. */
+/** Bounds of a call. */
 export interface ProviderNetworkOptions {
-  /** Of {@link ProviderNetwork.getObject}, from the call to the last byte; default 4 s. */
+  /** Timeout of {@link ProviderNetwork.getObject}, from the call to the last byte; default 4 s. */
   readonly documentTimeoutMs?: number;
-  /** Of {@link ProviderNetwork.fetch}, likewise; default 5 s. */
+  /** Timeout of {@link ProviderNetwork.fetch}, likewise; default 5 s. */
   readonly fetchTimeoutMs?: number;
-  /** Of the body; default 1 MiB. */
+  /** Maximum size of a body; default 1 MiB. */
   readonly maxResponseBytes?: number;
   /** Finds the provider by name; default: getaddrinfo(3). */
   readonly lookup?: LookupFunction;
 }
 
 /**
- * Connections to one host of a provider at the same time; further calls wait for one, within their timeout. A provider that hangs
- * would otherwise take a descriptor for every sign-in that anyone begins.
+ * Maximum number of connections to a host of a provider; further calls wait for one, within their timeout. Otherwise a provider
+ * that hangs would take a descriptor for every sign-in that anyone begins.
  */
 export const maxProviderConnections = 32;
 
 const retryAfterSeconds = 5;
-/** Errors before a connection existed: nothing was sent. */
+/** Codes of errors before a connection existed: nothing was sent. */
 const unreached: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -55,7 +55,7 @@ const asDocument: ProviderCall = { method: 'GET', headers: { accept: 'applicatio
 
 /** The provider didn't respond as it must; `cause` is for the log and contains no credential. */
 export class ProviderUnavailable extends Refusal {
-  /** The provider has certainly not acted on the call: it may be repeated. */
+  /** True if the provider has certainly not acted on the call, so that it may be repeated. */
   readonly isUndone: boolean;
 
   constructor(cause: string, { isUndone = false }: { readonly isUndone?: boolean } = {}) {
@@ -122,7 +122,7 @@ export function createProviderNetwork(options: ProviderNetworkOptions = {}): Pro
   return { getObject, fetch, close: () => agent.destroy() };
 }
 
-/** Without the query, which may contain private data. */
+/** Names a call without the query, which may contain private data. */
 function nameOf(method: string, url: string): string {
   return `${method} ${url.split('?')[0]}`;
 }

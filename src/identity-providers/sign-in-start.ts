@@ -7,27 +7,25 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
-/** A sign-in that a browser began. Nothing of it is stored: it is all in its ticket or derived from its id. */
+/** The start of a sign-in by a browser. Nothing is stored: everything is in its ticket or derived from its id. */
 export interface SignInStart {
   /** 128 random bits in base64url. */
   readonly id: string;
-  /** Its first six characters, which the browser's cookie is named after. */
+  /** The first six characters of the id, in the name of the browser's cookie. */
   readonly label: string;
   /** The provider's name. */
   readonly provider: string;
   /** Epoch ms. */
   readonly expires: number;
-  /** Where the front end goes afterwards. */
+  /** Location of the front end after the sign-in. */
   readonly returnTo: string | null;
-  /** The value of the cookie that only the browser that began it has, in base64url. */
+  /** Value of the cookie of the browser that began the sign-in, base64url. */
   readonly binding: string;
-  /**
-   * The start itself, sealed: it travels through the provider as `nonce` or `state`, whichever the response returns.
-   */
+  /** The start itself, sealed: it passes through the provider as `nonce` or `state`, whichever the response returns. */
   readonly ticket: string;
-  /** A value unique to this start, for the other of the two. */
+  /** A value unique to this start, for the other of `nonce` and `state`. */
   readonly companion: string;
-  /** For PKCE (RFC 7636 §4.1). */
+  /** Verifier of PKCE (RFC 7636 §4.1). */
   readonly codeVerifier: string;
 }
 
@@ -39,7 +37,7 @@ export interface SignInStarts {
     /** Epoch ms. */
     readonly expires: number;
   }): SignInStart;
-  /** The start with that ticket, of any provider, expired or not; undefined for any other text. */
+  /** Opens a ticket of any provider, expired or not; undefined for any other text. */
   open(ticket: string): SignInStart | undefined;
 }
 
@@ -84,10 +82,10 @@ export function createSignInStarts(options: {
 }
 
 type Derived = 'ticket' | 'binding' | 'companion' | 'code verifier';
-/** What a ticket holds beside the id. */
+/** Content of a ticket beside the id. */
 type Fields = [provider: string, expires: number, returnTo: string | null];
 
-/** The key of the tenant's starts: everything about one start is sealed under it or derived from it. */
+/** Key of the tenant's starts: everything about a start is sealed under it or derived from it. */
 class StartKey {
   readonly #key: Buffer;
 
@@ -101,7 +99,7 @@ class StartKey {
     return Buffer.concat([Buffer.from(id, 'base64url'), ...sealed]).toString('base64url');
   }
 
-  /** Throws for what was not sealed under this key. */
+  /** Unseals bytes. Throws if they were not sealed under this key. */
   unseal(bytes: Buffer, id: string): Fields {
     const opening = createDecipheriv(cipher, this.#derive('ticket', id), onlyNonce, {
       authTagLength: tagBytes,
@@ -131,8 +129,8 @@ class StartKey {
 }
 
 /**
- * True if a browser with those values in its cookie began the start. One match is enough: a cookie planted beside it by
- * a neighbouring host must not prevent the sign-in.
+ * True if a browser with these cookie values began the start. One match is enough: a cookie that a neighbouring host planted
+ * beside it must not prevent the sign-in.
  */
 export function isBoundTo(start: SignInStart, values: readonly string[]): boolean {
   const binding = Buffer.from(start.binding);

@@ -1,7 +1,7 @@
-/** One finished request, as the access line reports it. Must not contain a query string or a credential. */
+/** A finished request, as the access line reports it. Must not contain a query string or a credential. */
 export interface AccessEntry {
   readonly method: string;
-  /** The path without the query; empty for a target that was refused as malformed, or before it was checked. */
+  /** Path without the query; empty for a target that was malformed, or refused before its check. */
   readonly path: string;
   /** The configured path of the route, or the pattern of Postern's own endpoint; empty if none was found. */
   readonly route: string;
@@ -14,16 +14,16 @@ export interface AccessEntry {
   readonly credentialKind: 'session' | 'key' | '';
   readonly credentialId: string;
   readonly requestId: string;
-  /** The kind of proxy that asked about it; empty if it was received itself. */
+  /** Mode of the listener at which a proxy asked about the request; empty if the request itself was received. */
   readonly decidedFor: string;
   readonly address: string;
   /** The subject of the client's certificate (RFC 4514); null if it has shown none. */
   readonly clientCertificate: string | null;
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** Why it was refused or failed: a phrase of a fixed table; empty when it wasn't. */
+  /** Reason of a refusal or failure: a phrase of a fixed table; empty otherwise. */
   readonly reason: string;
-  /** What the upstream did wrong; null when it did nothing wrong. */
+  /** Failure of the upstream; null if there was none. */
   readonly upstreamFailure: {
     readonly upstream: string;
     readonly address: string;
@@ -32,7 +32,7 @@ export interface AccessEntry {
   } | null;
 }
 
-/** The line of one request, concatenated from strings: it is written once per request and must cost little. */
+/** Formats the line of a request by concatenation: it is written once per request and must cost little. */
 export function accessLine(entry: AccessEntry, time: string): string {
   return (
     '{"level":"info","time":"' +
@@ -67,7 +67,7 @@ export function accessLine(entry: AccessEntry, time: string): string {
   );
 }
 
-/** Of each microsecond in a millisecond: a fraction costs several times what its two integers do. */
+/** Fractions of a millisecond by microsecond: formatting a fraction costs several times as much as two integers. */
 const fractions = Array.from({ length: 1000 }, (_, micros) => `.${String(micros).padStart(3, '0')}`);
 
 function milliseconds(duration: number): string {

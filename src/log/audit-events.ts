@@ -1,31 +1,31 @@
-/** What is documented of an event; docs/audit.md has the same table. */
+/** Documented properties of an event; docs/audit.md has the same table. */
 export interface AuditEventKind {
-  /** The type of `target`; null: it has none. */
+  /** Type of `target`; null: the event has none. */
   readonly target: AuditTarget['type'] | null;
-  /** What `changes` may hold. */
+  /** Members that `changes` may have. */
   readonly changes: readonly (keyof AuditChanges)[];
   readonly kept: AuditKeeping;
 }
 
 /**
- * How an event reaches the records: `with_change`, in the transaction of what it is about, which is not done without it;
- * `afterwards`, which never holds up what takes access away; `counted`, as one of many refusals.
+ * The way of an event into the records: `with_change`, in the transaction of the change, which fails without it; `afterwards`:
+ * asynchronously, so that revoking access never waits; `counted`, as one of many refusals.
  */
 export type AuditKeeping = 'with_change' | 'afterwards' | 'counted';
 
-/** What was changed. */
+/** Object of a change. */
 export interface AuditTarget {
   readonly type: 'user' | 'scope_set' | 'api_key' | 'session' | 'signing_key' | 'configuration';
   readonly id: string;
-  /** The label of a key: without it no one could say which of many keys was deleted. */
+  /** Label of an API key, which tells a deleted key from others. */
   readonly label?: string | undefined;
 }
 
-/** What an audit entry says of a change: what was added and removed of scopes, of everything else only the names. */
+/** A change in an audit entry: added and removed scopes, and only the names of other fields. */
 export interface AuditChanges {
   readonly fields?: readonly string[];
   readonly scopes?: { readonly added: readonly string[]; readonly removed: readonly string[] };
-  /** Ids of sets. */
+  /** Ids of scope sets. */
   readonly scope_sets?: { readonly added: readonly string[]; readonly removed: readonly string[] };
 }
 
@@ -76,5 +76,5 @@ export type UnrecordedAuditEvent = {
   [Name in AuditEventName]: (typeof table)[Name]['kept'] extends 'with_change' ? never : Name;
 }[AuditEventName];
 
-/** Every event there is, by name. */
+/** All events by name. */
 export const auditEvents: Readonly<Record<AuditEventName, AuditEventKind>> = table;

@@ -11,7 +11,7 @@ export interface LineWriter {
   written(): Promise<void>;
 }
 
-/** What may be pending for a stalled reader; beyond it, new lines are lost rather than the gateway. */
+/** Maximum pending for a stalled reader; beyond it new lines are lost, rather than the gateway. */
 const maxPendingBytes = 32 * 1024 * 1024;
 /** The size of a batch; smaller if the oldest line has waited long enough. */
 const batchBytes = 64 * 1024;
@@ -21,7 +21,7 @@ const initialPauseMs = 1;
 const maxPauseMs = 100;
 /** Lines are encoded into pieces of memory of this size; longer ones get one of their own. */
 const pieceBytes = 64 * 1024;
-/** The most bytes that UTF-8 needs for one UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const mostBytesPerUnit = 3;
 const maxFlushMs = 1_000;
 const flushPauseMs = 10;
@@ -43,10 +43,9 @@ interface Outlet {
 }
 
 /**
- * Opens what a descriptor refers to without blocking, so that a write that would have to wait for a reader fails at
- * once: a blocked one would hold a thread of the pool, and a process waits for its threads to exit. A pipe or terminal
- * is opened again, because other holders of the descriptor don't expect such failures; a socket can't be, so `Socket`
- * switches it.
+ * Opens a descriptor's file without blocking, so that a write that would have to wait for a reader fails at once: a blocked write
+ * would hold a thread of the pool, and a process waits for its threads to exit. A pipe or terminal is opened again, because other
+ * holders of the descriptor don't expect such failures; a socket can't be, so `Socket` switches its mode.
  */
 function openWithoutBlocking(descriptor: number): Outlet {
   const kind = fstatSync(descriptor);
@@ -63,23 +62,23 @@ function withoutBlocking(descriptor: number): Outlet {
   try {
     return { descriptor, owner: new Socket({ fd: descriptor, readable: false }) };
   } catch {
-    // Another user's terminal or a datagram socket: used as it is.
+    // Another user's terminal or a datagram socket: the descriptor itself is used.
     return { descriptor };
   }
 }
 
 class QueuedLines implements LineWriter {
   readonly #outlet: Outlet;
-  /** Whole lines, encoded: texts kept for a tenth of a second would be copied by every collection meanwhile. */
+  /** Whole lines, encoded: strings kept for a tenth of a second would be copied by every garbage collection. */
   #pieces: Buffer[] = [];
-  /** The last piece, of which this many bytes are filled. */
+  /** The last piece, filled up to `#lastEnd`. */
   #last = Buffer.allocUnsafeSlow(pieceBytes);
   #lastEnd = 0;
   /** The rest of the piece that is being written. */
   #rest: Buffer = nothing;
   #pendingBytes = 0;
   #isWriting = false;
-  /** A thread of the pool is writing the rest; false while waiting for the next attempt. */
+  /** True while a thread of the pool is writing the rest; false while waiting for the next attempt. */
   #isInThread = false;
   #pauseMs = initialPauseMs;
   #timer: NodeJS.Timeout | null = null;
@@ -95,7 +94,7 @@ class QueuedLines implements LineWriter {
     if (!this.#isWriting) this.#writeFullBatch();
   }
 
-  /** Returns how many bytes it takes. */
+  /** Encodes a line; returns its number of bytes. */
   #encode(line: string): number {
     const mostBytes = line.length * mostBytesPerUnit;
     if (this.#last.length - this.#lastEnd < mostBytes) this.#closeLast();
@@ -109,7 +108,7 @@ class QueuedLines implements LineWriter {
     if (this.#lastEnd === 0) return;
     const filled = this.#last.subarray(0, this.#lastEnd);
     this.#lastEnd = 0;
-    // What waits must not take much more memory than it has bytes.
+    // Pending lines must not take much more memory than their bytes.
     if (filled.length < pieceBytes / 2) this.#pieces.push(Buffer.from(filled));
     else {
       this.#pieces.push(filled);
@@ -118,7 +117,7 @@ class QueuedLines implements LineWriter {
   }
 
   flush(): void {
-    // The thread that is writing that piece will finish it.
+    // The thread that is writing the rest will finish it.
     if (this.#isInThread) this.#take(this.#rest.length);
     this.#isInThread = false;
     const giveUpAt = performance.now() + maxFlushMs;
@@ -156,7 +155,7 @@ class QueuedLines implements LineWriter {
   };
 
   readonly #onWritten = (error: NodeJS.ErrnoException | null, bytes: number): void => {
-    // Otherwise it was flushed in the meantime.
+    // Otherwise the rest was flushed in the meantime.
     if (error === null && this.#isInThread) this.#take(bytes);
     this.#isInThread = false;
     if (error === null) {

@@ -7,8 +7,8 @@ import { readableLine } from './readable-line.ts';
 /** Who did something, and by which credential. */
 export interface Actor {
   /**
-   * Id of the user; null if no user of this store acted, or it is unknown which. With kind `anonymous`: the user to whom
-   * the presented credential was issued, although anyone may have presented it.
+   * Id of the user; null if no user of this store acted, or the user is unknown. With kind `anonymous`: the user to whom the
+   * presented credential was issued, although anyone may have presented it.
    */
   readonly user: string | null;
   /** Id of the presented session or API key. */
@@ -24,7 +24,7 @@ export interface Actor {
     | 'anonymous';
 }
 
-/** A caller without a credential that could be checked. */
+/** A caller without a verifiable credential. */
 export const anonymous: Actor = Object.freeze({ user: null, kind: 'anonymous' });
 /** Postern itself. */
 export const system: Actor = Object.freeze({ user: null, kind: 'system' });
@@ -38,39 +38,39 @@ export function actorOfSession(user: string, session: string): Actor {
   return { user, session, kind: 'session' };
 }
 
-/** Something that changes or probes access. */
+/** An event that changes or probes access. */
 export interface AuditEntry {
-  /** As in the records; absent if only the log has it. */
+  /** Id of the event in the records; absent if only the log has the event. */
   readonly id?: string;
-  /** When it happened, epoch ms; default: now. */
+  /** Instant of the event, epoch ms; default: now. */
   readonly time?: number;
   readonly event: AuditEventName;
   readonly outcome: 'success' | 'failure';
   readonly actor: Actor;
-  /** Id of the user it is about; null if there is none. */
+  /** Id of the user concerned; null if there is none. */
   readonly subject: string | null;
   readonly session?: string;
   readonly key?: string;
   /** Name of the identity provider of a sign-in. */
   readonly provider?: string;
-  /** What was changed; absent if only the access of `subject` was. */
+  /** Object of the change; absent if only the access of `subject` was changed. */
   readonly target?: AuditTarget | null;
   readonly changes?: AuditChanges | null;
-  /** The `sub` of a refused user at the provider, proven by it, if no user is linked: the argument for `user link`. */
+  /** The verified `sub` of a refused sign-in without a linked user: the argument of `user link`. */
   readonly providerSubject?: string;
-  /** Why it failed, in our own words. */
+  /** Reason of a failure, in our own words. */
   readonly reason?: string;
   readonly address: string | null;
   /** The beginning of `User-Agent`. */
   readonly userAgent?: string;
   readonly requestId: string | null;
-  /** How often it happened, if one entry represents several events; instants in epoch ms. */
+  /** Count of the events that one entry represents; instants in epoch ms. */
   readonly repeated?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
-/** What is logged, and how. */
+/** Settings of the log. */
 export interface LogSettings {
-  /** The lowest level that is written. */
+  /** Lowest level written. */
   readonly level: string;
   /** `auto`: readable on a terminal, JSON elsewhere; default `json`. */
   readonly format?: 'auto' | 'json' | 'text';
@@ -79,16 +79,16 @@ export interface LogSettings {
 /** The process log: JSON lines with `time` in RFC 3339, or readable ones. */
 export interface Log {
   access(entry: AccessEntry): void;
-  /** Written whatever the level. */
+  /** Writes an audit entry at any level. */
   audit(entry: AuditEntry): void;
   debug(message: string, fields?: object): void;
   info(message: string, fields?: object): void;
   warn(message: string, fields?: object): void;
   error(message: string, fields?: object): void;
   configure(settings: LogSettings): void;
-  /** Writes what is buffered, synchronously, for at most a second; for an unexpected exit. */
+  /** Writes buffered lines synchronously, for at most a second; for an unexpected exit. */
   flush(): void;
-  /** Resolves once what is buffered has been written, or after a second: a stalled reader must not delay the exit. */
+  /** Resolves once buffered lines are written, or after a second: a stalled reader must not delay the exit. */
   close(): Promise<void>;
 }
 
@@ -108,13 +108,13 @@ const secretFields = [
 const maxCloseMs = 1_000;
 
 /**
- * Opens the log on a file descriptor or a file; default: standard output. A line is written at most 100 ms later, under
- * load many at once.
+ * Opens the log on a file descriptor or a file; default: standard output. Lines are written at most 100 ms later, many at once
+ * under load.
  */
 export function createLog(
   settings: LogSettings & {
     readonly destination?: number | string;
-    /** In place of a destination: a writer that others write to, too. */
+    /** A shared writer in place of a destination. */
     readonly writer?: LineWriter;
     readonly isTerminal?: boolean;
   },
@@ -223,10 +223,10 @@ function auditLine(entry: AuditEntry): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** By number: three digits. */
+/** Three digits of each number below 1,000. */
 const threeDigits = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
 
-/** RFC 3339 text of an instant; only that of a second takes a calendar, and each second's is made once. */
+/** Creates a formatter of instants (RFC 3339) that computes the calendar once a second. */
 function createClockText(): (now: number) => string {
   let lastSecond = -1;
   let untilSecond = '';

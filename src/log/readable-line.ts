@@ -10,7 +10,7 @@ type Paint = (style: Style, text: string) => string;
 const plain: Paint = (_, text) => text;
 const coloured: Paint = (style, text) => `\u001b[${styles[style]}m${text}\u001b[0m`;
 
-/** A JSON log line in readable form: local time, what happened, then everything else. */
+/** Formats a JSON log line for people: local time, the event, then all other fields. */
 export function readableLine(line: string, { colours }: { readonly colours: boolean }): string {
   const fields = JSON.parse(line) as Fields;
   const paint = colours ? coloured : plain;
@@ -49,7 +49,7 @@ function describeRequest(fields: Fields, paint: Paint): string {
   ]);
 }
 
-/** Ids of the line and the request, and the client's name, are for searching: they are in the JSON lines and the store. */
+/** Leaves out the ids of line and request, and the user agent: they are for searching the JSON lines and the store. */
 function describeAudit(fields: Fields, paint: Paint): string {
   const { audit, event, outcome, actor, id, subject, target, changes, address, ...rest } = fields;
   const { user_agent, request_id, ...others } = rest;
@@ -94,7 +94,7 @@ function describeMessage(level: string, fields: Fields, paint: Paint): string {
   ].join('\n');
 }
 
-/** The stack of an error, or what else was logged about it. */
+/** The stack of an error, or its other logged fields. */
 function describeError(err: unknown): string[] {
   if (typeof err !== 'object' || err === null) return err === undefined ? [] : [String(err)];
   const { stack, ...rest } = err as Fields;
@@ -121,7 +121,7 @@ function joined(parts: readonly string[]): string {
   return parts.join('  ');
 }
 
-/** Text from a client or a file must not move the cursor or look like another line. */
+/** Formats a value so that text from a client or a file can't move the cursor or look like another line. */
 function text(value: unknown): string {
   return escapeControls(String(value));
 }

@@ -2,7 +2,7 @@ import type { Combination, MetricSnapshot, Sample } from './registry.ts';
 
 /** The metrics of one process. */
 export interface ProcessMetrics {
-  /** Its value of the label `worker`. */
+  /** Value of the label `worker`. */
   readonly worker: string;
   readonly metrics: readonly MetricSnapshot[];
 }
@@ -11,11 +11,11 @@ export interface ProcessMetrics {
 interface Series {
   readonly sample: Sample;
   value: number;
-  /** How many processes have it. */
+  /** Number of processes with the series. */
   count: number;
 }
 
-/** The metrics of several processes as those of one gateway; `ended` is what the processes had counted that are gone. */
+/** Combines the metrics of several processes into those of one gateway; `ended`: counts of processes that have ended. */
 export function combineMetrics(
   processes: readonly ProcessMetrics[],
   ended: readonly MetricSnapshot[] = [],
@@ -38,7 +38,7 @@ export function combineMetrics(
   }));
 }
 
-/** What processes had counted before they ended. */
+/** Counts of processes that have ended. */
 export class EndedCounts {
   #metrics: readonly MetricSnapshot[] = [];
 
@@ -46,7 +46,7 @@ export class EndedCounts {
     return this.#metrics;
   }
 
-  /** Adds what a process had counted. */
+  /** Adds the counts of a process. */
   add(counted: readonly MetricSnapshot[]): void {
     this.#metrics = combineMetrics([{ worker: '', metrics: counted }], this.#metrics);
   }

@@ -1,20 +1,20 @@
 import { Durations } from './durations.ts';
 import type { MetricsRegistry } from './registry.ts';
 
-/** Counts what other proxies asked. The configuration and the table of refusals bound its labels. */
+/** Counts decisions for other proxies. The configuration and the table of refusals bound its labels. */
 export interface DecisionCounts {
-  /** A decision was made. `mode` is that of its listener, `route` the configured path. */
+  /** Counts a decision. `mode` is the listener's, `route` the configured path. */
   done(mode: string, route: string, outcome: string, durationMs: number): void;
-  /** A question could not be read. */
+  /** Counts an unreadable question. */
   unreadable(mode: string, outcome: string): void;
   /** Drops the series of routes that are no longer configured. */
   forget(routes: readonly string[]): void;
 }
 
-/** Microseconds and milliseconds: nothing is forwarded. */
+/** Bounds from microseconds to milliseconds, because nothing is forwarded. */
 const bounds = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5];
 
-/** The counts of one mode, by route and then by outcome. */
+/** Counts of a mode, by route and then by outcome. */
 interface ModeCounts {
   readonly routes: Map<string, Map<string, number>>;
   readonly durations: Durations;

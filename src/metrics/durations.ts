@@ -3,7 +3,7 @@ import type { Sample } from './registry.ts';
 /** Durations by upper bound, as plain numbers: samples of a histogram are made only when scraped. */
 export class Durations {
   readonly #boundsSeconds: readonly number[];
-  /** One count per bound, and one for anything longer. */
+  /** A count per bound, and one for longer durations. */
   readonly #counts: Float64Array;
   #sumSeconds = 0;
 

@@ -1,22 +1,22 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
 
-/** One sample of the text format. */
+/** A sample of the text format. */
 export interface Sample {
-  /** For the parts of a histogram; default: the metric's own name. */
+  /** Name of a part of a histogram; default: the metric's own name. */
   readonly metricName?: string;
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
 }
 
 /**
- * What the processes of one gateway make of a metric together: its sum; one of their values, where all say the same; or
- * each its own, by a label `worker`.
+ * The combination of a metric over the processes of a gateway: its sum; a single value, where all have the same; or each
+ * process's own, by a label `worker`.
  */
 export type Combination = 'sum' | 'min' | 'max' | 'average' | 'each';
 
-/** A metric with its samples of one moment; it can be sent to a process. */
+/** A metric with its samples of one moment; can be sent to another process. */
 export interface MetricSnapshot {
-  /** The whole name. */
+  /** Complete name. */
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -26,17 +26,17 @@ export interface MetricSnapshot {
 
 /** A metric whose samples are made when scraped. */
 export interface SampledMetric {
-  /** Without `postern_`. */
+  /** Name without `postern_`. */
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** Default: `sum`, as it must be unless it is a gauge. */
+  /** Default: `sum`, which is required unless the metric is a gauge. */
   readonly combination?: Combination;
-  /** `name` is the whole name. */
+  /** Makes the samples; `name` is the complete name. */
   collect(name: string): Sample[] | Promise<Sample[]>;
 }
 
-/** How a pool of connections is used at one moment; `busy` and `free` are all of them. */
+/** Load of a pool of connections at one moment; each connection is either `busy` or `free`. */
 export interface PoolLoad {
   /** Connections that carry something, or are being opened for it. */
   readonly busy: number;
@@ -70,7 +70,7 @@ export interface MetricsRegistry {
   ): Counts<Value>;
   /** Every metric of this moment. */
   snapshot(): Promise<MetricSnapshot[]>;
-  /** Those that only grow: counters and histograms, but for what Node's process says of itself. */
+  /** The growing metrics: counters and histograms, without those of Node's process. */
   counted(): Promise<MetricSnapshot[]>;
   /** The Prometheus text format. */
   text(): Promise<string>;
@@ -111,7 +111,7 @@ export function createMetricsRegistry(): MetricsRegistry {
     async snapshot() {
       const all = (await registry.getMetricsAsJSON()) as unknown as PromClientMetric[];
       return all.map(({ name, help, type, values }) => {
-        // What is not ours is what Node's process says of itself.
+        // The others are prom-client's metrics of the process.
         const combination = added.has(name) ? (added.get(name)!.combination ?? 'sum') : 'each';
         return { name, help, type, combination, samples: values };
       });
@@ -127,7 +127,7 @@ export function createMetricsRegistry(): MetricsRegistry {
   };
 }
 
-/** As prom-client gives a metric out. */
+/** A metric in prom-client's form. */
 interface PromClientMetric extends Pick<MetricSnapshot, 'name' | 'help' | 'type'> {
   readonly values: readonly Sample[];
 }

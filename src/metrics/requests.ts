@@ -4,8 +4,8 @@ import { type MetricsRegistry, type Sample, zeroCounts } from './registry.ts';
 /** Counts every request of the public listener. The configuration and the table of refusals bound its labels. */
 export interface RequestCounts {
   /**
-   * A request is over. `route` is the configured path; `ownMs` is Postern's own share of `durationMs`: until an
-   * upstream connection had the request or, if none got it, all of it.
+   * Counts a finished request. `route` is the configured path; `ownMs` is Postern's own share of `durationMs`: until an upstream
+   * connection took the request or, if none did, all of it.
    */
   done(
     route: string,
@@ -15,7 +15,7 @@ export interface RequestCounts {
     durationMs: number,
     ownMs: number,
   ): void;
-  /** A request was refused before it could be read. */
+  /** Counts a request that was refused before it could be read. */
   unreadable(status: number, outcome: string): void;
   /** Drops the series of routes that are no longer configured; totals over all routes stay. */
   forget(routes: readonly string[]): void;
@@ -25,11 +25,11 @@ const wholeBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 const ownBounds = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5];
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** The counts of one route: plain numbers, turned into labelled series only when scraped. */
+/** Counts of a route: plain numbers, turned into labelled series only when scraped. */
 class RouteCounts {
   /** Successful requests, by status and whether the method only reads: `2 * status + read`. */
   readonly ok = new Map<number, number>();
-  /** All others, by outcome and then by the same key. */
+  /** Other requests, by outcome and then by the same key. */
   readonly others = new Map<string, Map<number, number>>();
   readonly whole = new Durations(wholeBounds);
   readonly own = new Durations(ownBounds);

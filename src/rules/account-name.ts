@@ -1,11 +1,11 @@
 import { maxUsernameCodePoints } from './text-limits.ts';
 
-/** Why a text can't be a user name. */
+/** A reason why a text can't be a user name. */
 export interface AccountNameProblem {
   readonly problem: 'malformed_unicode' | 'too_short' | 'too_long' | 'control_character';
 }
 
-/** What each problem breaks, as the end of a sentence about the name. */
+/** The broken rule of each problem, as the end of a sentence about the name. */
 export const accountNameRules = {
   malformed_unicode: 'must be Unicode',
   too_short: 'must not be empty',

@@ -4,8 +4,9 @@ export const maxEmailLength = 254;
 const part = String.raw`[^\s\u0000-\u001f\u007f-\u009f,;<>()"@]+`;
 
 /**
- * Matches one e-mail address of any length. Mailers can read several out of a text with a space or one of `,;<>()"`. The
- * source is published in the OpenAPI document, so it uses only syntax that regular expressions of other languages share.
+ * Matches one e-mail address of any length. Spaces and `,;<>()"` are excluded, because mailers may read several addresses out of
+ * such a text. The source is published in the OpenAPI document, so it uses only syntax that regular expressions of other
+ * languages share.
  */
 export const emailAddress = new RegExp(`^${part}@${part}$`, 'u');
 

@@ -3,7 +3,7 @@
  * configuration's rules and the request path.
  */
 
-/** Lower case, and every byte but letters and digits read as `-`: how servers that fold names (CGI, WSGI) see it. */
+/** A header name as servers see it that fold names (CGI, WSGI): lower case, every byte but letters and digits as `-`. */
 export function normalisedName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
 }
@@ -36,13 +36,13 @@ export const judgedNames = [
   'sec-websocket-protocol',
 ] as const;
 
-/** One of {@link judgedNames}. */
+/** An element of {@link judgedNames}. */
 export type JudgedName = (typeof judgedNames)[number];
 
 /** Headers that Postern sets on every request: dropping them would change nothing. */
 export const framingNames: ReadonlySet<string> = new Set(framing);
 
-/** Hop-by-hop headers of a request, and what belongs to one connection alone (RFC 9110 §7.6.1). */
+/** Hop-by-hop headers of a request, which belong to one connection alone (RFC 9110 §7.6.1). */
 export const hopByHopNames: ReadonlySet<string> = new Set([
   'keep-alive',
   'proxy-connection',
@@ -53,15 +53,15 @@ export const hopByHopNames: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
-/** Those of them that gRPC needs, which another proxy may forward. */
+/** Hop-by-hop headers that gRPC needs, which another proxy may forward. */
 export const trailerNames: ReadonlySet<string> = new Set(['te', 'trailer']);
 
-/** What servers take for the origin of a request. */
+/** Headers that servers take for the origin of a request. */
 const senderNames = ['proxy', 'forwarded', 'x-real-ip', 'remote-addr'] as const;
 
 /**
- * What servers take for the mount point or the target, and then serve another path than the one that was checked:
- * gunicorn reads the first two from its proxy, Daphne the third from anyone.
+ * Headers that servers take for the mount point or the target, to serve another path than the one that was checked: gunicorn
+ * reads the first two from its proxy, Daphne the third from anyone.
  */
 const targetNames = [
   'script-name',
@@ -74,7 +74,7 @@ const targetNames = [
   'x-rewrite-url',
 ] as const;
 
-/** What servers take for the user that the proxy before them has signed in. */
+/** Headers that servers take for the user whom a proxy in front has signed in. */
 const userNames = ['remote-user', 'x-remote-user'] as const;
 
 /** Headers of a client's request that never reach an upstream. */
@@ -93,23 +93,23 @@ export const laterNames = [
   'X-Auth-Assurance',
 ] as const;
 
-/** Prefixes of such headers. */
+/** Prefixes of headers that never reach an upstream. */
 export const droppedPrefixes = ['x-auth-', 'x-forwarded-'] as const;
 
 /**
- * Prefix of the headers by which MCP clients repeat the parameters of a call (Model Context Protocol, Streamable HTTP): what
- * follows is the name that a tool gave, of any characters that a token may have.
+ * Prefix of the headers by which MCP clients repeat the parameters of a call (Model Context Protocol, Streamable HTTP), followed
+ * by a tool's own name in any characters of a token.
  */
 export const toolParameterPrefix = 'mcp-param-';
 
-/** What frameworks take for the method, bypassing a route's scopes by method. */
+/** Headers that frameworks take for the method, bypassing a route's scopes by method. */
 export const methodOverrideNames: ReadonlySet<string> = new Set([
   'x-http-method',
   'x-http-method-override',
   'x-method-override',
 ]);
 
-/** Dropped from clients' requests, but allowed as names of `identity_headers`. */
+/** Headers dropped from clients' requests, but allowed as names of `identity_headers`. */
 const identityNames: ReadonlySet<string> = new Set([
   ...userNames,
   'x-forwarded-user',

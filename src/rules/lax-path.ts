@@ -4,10 +4,9 @@ export function hasOtherReadings(path: string): boolean {
 }
 
 /**
- * The ways in which the laxest servers read a path: escapes decoded, case folded, `;…` removed from every segment or
- * with all that follows, slashes merged, no slash at the end. There are several if servers differ in the order, or in
- * what `;` begins: a parameter of its segment (Tomcat) or the query (Fastify). Escapes that aren't UTF-8 stay as they
- * are.
+ * Readings of a path by the laxest servers: escapes decoded, case folded, `;…` removed from every segment or with everything
+ * after it, slashes merged, no slash at the end. There are several if servers differ in the order, or in the meaning of `;`: a
+ * parameter of its segment (Tomcat) or the query (Fastify). Escapes that aren't UTF-8 stay unchanged.
  */
 export function laxReadings(path: string): readonly string[] {
   const decoded = decode(path);

@@ -1,18 +1,18 @@
-/** The size of a logo at most, in bytes. */
+/** Maximum size of a logo, bytes. */
 export const maxLogoBytes = 64 * 1024;
 
-/** An image that may be a logo: its media type, and how the names of such files end. */
+/** An image format of logos: its media type and file extension. */
 export interface LogoFormat {
   readonly contentType: 'image/png' | 'image/svg+xml' | 'image/webp';
   readonly extension: 'png' | 'svg' | 'webp';
 }
 
-/** Why a file can't be a logo. */
+/** A reason why a file can't be a logo. */
 export interface LogoProblem {
   readonly problem: 'too_large' | 'unknown_format' | 'active_svg';
 }
 
-/** What each problem breaks, as the end of a sentence about the file. */
+/** The broken rule of each problem, as the end of a sentence about the file. */
 export const logoRules = {
   too_large: `must be at most ${maxLogoBytes / 1024} KiB`,
   unknown_format: 'must be a PNG, SVG or WebP image',
@@ -20,12 +20,12 @@ export const logoRules = {
 } as const satisfies Record<LogoProblem['problem'], string>;
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
-/** What may stand before the root element: the XML declaration, comments, processing instructions, a document type. */
+/** A part of an SVG before its root element: XML declaration, comment, processing instruction, document type. */
 const prolog = /^(?:\s+|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^>]*>)/;
-/** Pages show the logo as an image, where scripts never run; opened by itself it is a document of Postern's origin. */
+/** Active content: harmless in an image, but a logo opened by itself is a document of Postern's origin. */
 const active = /<(?:[\w.-]+:)?script\b|<!ENTITY\b/i;
 
-/** What kind of image those bytes are, whatever the file is called; else the problem. */
+/** The image format of a file's content, whatever its name, or the problem. */
 export function logoFormat(bytes: Uint8Array): LogoFormat | LogoProblem {
   if (bytes.length > maxLogoBytes) return { problem: 'too_large' };
   const start = Buffer.from(bytes.subarray(0, 12)).toString('latin1');

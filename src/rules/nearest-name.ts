@@ -13,13 +13,13 @@ export function nearestName(written: string, known: readonly string[]): string |
   return nearest !== undefined && nearest.edits <= mostEdits(folded, nearest.name) ? nearest.name : undefined;
 }
 
-/** `did you mean "NAME"?` after a colon, or nothing; `prefix` stands before the name. */
+/** `: did you mean "NAME"?`, or nothing; `prefix` precedes the name. */
 export function suggestion(written: string, known: readonly string[], prefix = ''): string {
   const nearest = nearestName(written, known);
   return nearest === undefined ? '' : `: did you mean "${prefix}${nearest}"?`;
 }
 
-/** A typo is an edit or two; in a short name, two edits could turn any name into any other. */
+/** Maximum distance of a typo: one or two edits; in a short name two could turn any name into any other. */
 function mostEdits(written: string, name: string): number {
   const length = Math.min(written.length, name.length);
   return length < 3 ? 0 : length < 6 ? 1 : Math.min(3, Math.floor(length / 3));
@@ -29,7 +29,7 @@ function fold(name: string): string {
   return name.toLowerCase().replace(/[-_.\s]/g, '');
 }
 
-/** The longest name that is compared: the cost is quadratic. */
+/** Maximum length of a compared name: the cost is quadratic. */
 const longestCompared = 64;
 
 /** The number of insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */

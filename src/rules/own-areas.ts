@@ -1,4 +1,4 @@
-/** Areas reserved whatever the configuration. */
+/** Areas reserved in every configuration. */
 const alwaysReserved = [
   '/api/login',
   '/api/logout',
@@ -27,12 +27,12 @@ export function optionalEndpointAt(path: string): OptionalEndpoint | undefined {
   return names.find((name) => areaOf(path, [optionalAreas[name]]) !== undefined);
 }
 
-/** Who serves an area; `off`: no one does, but the area stays reserved. */
+/** Server of an area; `off`: none, but the area stays reserved. */
 export type ServedBy = 'own' | 'upstream' | 'off';
 
 /**
- * The areas that Postern never forwards; `isUpstreams` says which endpoints are left to an upstream, `webPath` where the
- * pages for people are.
+ * The areas that Postern never forwards. `isUpstreams`: true for an endpoint left to an upstream; `webPath`: path of the pages
+ * for people.
  */
 export function ownAreas(
   isUpstreams: (name: OptionalEndpoint) => boolean,

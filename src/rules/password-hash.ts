@@ -1,20 +1,20 @@
-/** The kinds of password hashes that are accepted; all but `argon2id` are replaced at the next sign-in. */
+/** Accepted kinds of password hashes; all but `argon2id` are replaced at the next sign-in. */
 export type PasswordHashKind = 'argon2' | 'bcrypt' | 'scrypt' | 'pbkdf2';
 
-/** What a check of a password hash costs. */
+/** Cost of checking a password hash. */
 export interface PasswordHashCost {
   readonly kind: PasswordHashKind;
-  /** The beginning of such hashes, without salt and hash, in one spelling. */
+  /** Algorithm and parameters, in one spelling, without salt and digest. */
   readonly prefix: string;
-  /** True if the cost is within the bounds of what is accepted from outside. */
+  /** True if the cost is within the bounds for hashes from outside. */
   readonly isBounded: boolean;
 }
 
-/** What a password hash has to be, in words. */
+/** The rule for password hashes, in words. */
 export const passwordHashRule =
   'must be a hash beginning with $argon2id$, $argon2i$, $scrypt$, $2a$, $2b$, $2y$, $pbkdf2-sha256$ or $pbkdf2-sha512$, within bounds of cost';
 
-/** Bounds of what a check may cost: an attempt must neither take a gateway's memory nor hold a thread for long. */
+/** Bounds of the cost of a check: an attempt must neither exhaust a gateway's memory nor hold a thread for long. */
 const mostMemoryKiB = 1024 * 1024;
 const mostMemoryPasses = 4 * mostMemoryKiB;
 const mostLanes = 64;
@@ -29,16 +29,16 @@ const bcryptPrefix = /^\$2[aby]\$(\d\d)\$/;
 // As passlib writes it, or in the PHC string format.
 const pbkdf2Prefix = /^\$(pbkdf2-sha(?:256|512))\$(?:(\d{1,9})|i=(\d{1,9})(?:,l=\d{1,3})?)\$/;
 
-/** What follows the prefix: salt and hash. */
+/** Salt and digest after the prefix. */
 const rests: Readonly<Record<PasswordHashKind, RegExp>> = {
   argon2: /^[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{16,128}$/,
   scrypt: /^[A-Za-z0-9+/.]{1,128}\$[A-Za-z0-9+/.]{22,172}$/,
   bcrypt: /^[./A-Za-z0-9]{53}$/,
-  // At most 64 bytes: more than one block would cost a multiple.
+  // At most 64 bytes: each further block would cost as much again.
   pbkdf2: /^[A-Za-z0-9+/.]{1,128}\$[A-Za-z0-9+/.]{22,86}$/,
 };
 
-/** The kind of a password hash, if it may be taken from outside; undefined if it is malformed or beyond the bounds. */
+/** The kind of a password hash from outside; undefined if it is malformed or beyond the bounds. */
 export function parsePasswordHash(hash: string): PasswordHashKind | undefined {
   const cost = costOfPasswordHash(hash);
   if (cost === undefined || !cost.isBounded || /^\$argon2d\$/.test(hash)) return undefined;
@@ -46,7 +46,7 @@ export function parsePasswordHash(hash: string): PasswordHashKind | undefined {
   return rests[cost.kind].test(rest) ? cost.kind : undefined;
 }
 
-/** What a check costs, from a hash or its beginning; undefined for other texts. */
+/** The cost of checking a hash, given whole or by its beginning; undefined for other texts. */
 export function costOfPasswordHash(beginning: string): PasswordHashCost | undefined {
   return argon2Cost(beginning) ?? bcryptCost(beginning) ?? scryptCost(beginning) ?? pbkdf2Cost(beginning);
 }

@@ -2,11 +2,11 @@ const noControl = String.raw`\\\u0000-\u001f\u007f-\u009f`;
 const segment = `[^/?${noControl}]+`;
 
 /**
- * Where a browser may be led after a sign-in: a path of this origin. One slash, no two in a row before the query, no
- * backslash or control character: browsers read those as another origin's URL, and drop some control characters, which can
- * join two slashes.
+ * A location to lead a browser to after a sign-in: a path of this origin. One slash, no two in a row before the query, no
+ * backslash or control character: browsers read those as another origin's URL, and drop some control characters, which can join
+ * two slashes.
  */
 export const returnToPattern = new RegExp(`^/(${segment}(/${segment})*/?)?(\\?[^${noControl}]*)?$`);
 
-/** Characters of such a path with its query. */
+/** Maximum length of the location, in characters. */
 export const maxReturnToLength = 2048;

@@ -8,7 +8,7 @@ const unseen = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu;
  * style, with invisible characters. Someone might assign such a set in place of the built-in one.
  */
 export function readsAsBuiltInSet(name: string): boolean {
-  // Normalised before, because a joiner keeps marks apart, and again after joiners are gone.
+  // Normalised before, because a joiner keeps marks apart, and again once joiners are removed.
   const seen = name.normalize('NFKC').replace(unseen, '').normalize('NFKC');
   return seen.toLowerCase().toUpperCase().toLowerCase() === administrator;
 }

@@ -1,7 +1,7 @@
-/** Which traces are exported: an OpenTelemetry sampler by name, and the ratio for samplers that use one. */
+/** An OpenTelemetry sampler by name, and the ratio for samplers that use one. */
 export interface SamplerSettings {
   readonly name: SamplerName;
-  /** 0 to 1. */
+  /** Ratio from 0 to 1. */
   readonly ratio: number;
 }
 
@@ -28,7 +28,7 @@ const samplerNames = [
   'parentbased_always_off',
   'parentbased_traceidratio',
 ] as const;
-/** The first one that is set counts. */
+/** Variables of the endpoint; the first that is set counts. */
 const endpointNames = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 const defaultSampler: SamplerName = 'parentbased_always_on';
 
@@ -71,9 +71,7 @@ export function readTracingSettings(env: NodeJS.ProcessEnv, onProblem: OnProblem
   };
 }
 
-/**
- * True if the exporter can send there: for what it can't parse it silently uses its default, or fails at each export.
- */
+/** True if the exporter can use the endpoint: for one it can't parse it silently uses its default, or fails at each export. */
 function isCollector(endpoint: string): boolean {
   const url = URL.parse(`${endpoint}/`);
   return url !== null && /^https?:$/.test(url.protocol);

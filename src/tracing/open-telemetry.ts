@@ -35,7 +35,7 @@ export interface ExportEvents {
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 const failureAttribute = 'error.type';
-/** How long the end of the process waits for an unresponsive collector, ms. */
+/** Time that the end of the process waits for an unresponsive collector, ms. */
 const maxCloseMs = 2_000;
 
 /**
@@ -142,7 +142,7 @@ const reasonsByMessage: ReadonlyMap<string, string> = new Map([
   ['Export failed with retryable status', 'HTTP 429, 502, 503 or 504'],
 ]);
 
-/** Never other text of the error, which may contain the collector's address and the headers sent to it. */
+/** The reason of a failed export, never the error's text, which may contain the collector's address and headers. */
 function reasonOf(error: Error): string {
   const { code } = error as { readonly code?: unknown };
   if (typeof code === 'number') return `HTTP ${code}`;

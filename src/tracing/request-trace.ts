@@ -9,7 +9,7 @@ export class RequestTrace {
     this.span = span;
   }
 
-  /** The request is forwarded to the upstream of that name, at `host:port`. */
+  /** Begins the span of forwarding to the upstream `name` at `authority` (`host:port`). */
   beginUpstream(method: string, name: string, authority: string): void {
     const [, address = authority, port] = /^(.*):(\d+)$/.exec(authority) ?? [];
     const place = {

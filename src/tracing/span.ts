@@ -1,7 +1,7 @@
 /** The attributes of a span. Must not contain a query string, a credential or a cookie. */
 export type Attributes = Readonly<Record<string, string | number>>;
 
-/** How a span starts. */
+/** Start of a span. */
 export interface SpanStart {
   readonly name: string;
   /** `server` for a request received, `client` for one sent. */
@@ -13,11 +13,11 @@ export interface SpanStart {
 export interface Span {
   /** The `traceparent` that makes this span the parent of a remote one (W3C Trace Context §3.2). */
   readonly traceparent: string;
-  /** Begins a child span; null once this one has ended. */
+  /** Begins a child span; null once this span has ended. */
   begin(start: SpanStart): Span | null;
   rename(name: string): void;
   annotate(attributes: Attributes): void;
-  /** Ends it; `failure` is a code, null on success. */
+  /** Ends the span; `failure` is a code, null on success. */
   end(failure: string | null): void;
 }
 
@@ -28,6 +28,6 @@ export interface SpanSource {
    * Null if it is not sampled.
    */
   begin(start: SpanStart, traceparent: string | null): Span | null;
-  /** Exports what has ended, within a time limit. */
+  /** Exports ended spans, within a time limit. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 const pattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 const length = 55;
-/** What later versions add follows another dash. */
+/** A value of a later version, whose additions follow another dash. */
 const laterVersion = /^(?!00|ff)[0-9a-f]{2}-.{52}(?:-|$)/;
 const sampledFlag = 1;
 

@@ -3,11 +3,11 @@ import type { Span, SpanSource, SpanStart } from './span.ts';
 
 /** Spans that find their parent through the asynchronous context. */
 export interface Tracing extends SpanSource {
-  /** Does the work as part of that span, or of none if null. */
+  /** Runs the work within a span, or within none if null. */
   run<T>(span: Span | null, work: () => T): T;
   /**
-   * Does the work in a child of the current span, which ends with the work or its promise and records a failure's code.
-   * Without a current span, only does the work.
+   * Runs the work in a child of the current span, which ends with the work or its promise and records a failure's code. Without a
+   * current span, only runs the work.
    */
   around<T>(start: () => SpanStart, work: (span: Span | null) => T): T;
 }
@@ -34,7 +34,7 @@ function finish<T>(span: Span, work: () => T): T {
     span.end(codeOf(error));
     throw error;
   }
-  // Apart from the promise itself, which is returned unchanged.
+  // A separate chain: the promise itself is returned unchanged.
   if (result instanceof Promise)
     result.then(
       () => span.end(null),
@@ -44,7 +44,7 @@ function finish<T>(span: Span, work: () => T): T {
   return result;
 }
 
-/** Never its text, which may contain confidential details. */
+/** The code of an error, never its text, which may contain confidential details. */
 function codeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
   return String(code ?? name ?? 'unknown');

@@ -3,26 +3,26 @@ import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Content, Reply } from '../http/reply.ts';
 import type { Assets } from './assets.ts';
-import type { ConsolePlace } from './console.ts';
+import type { ConsoleLocation } from './console.ts';
 import type { RecentSignIns } from './recent-sign-ins.ts';
 import type { Site } from './site.ts';
 
-/** The pages for people, and what they have in common. */
+/** Settings that the pages for people share. */
 export interface WebArea {
   /** `web.path`. */
   readonly path: string;
-  /** Where a sign-in at that host leads without `return_to`: `web.home`, or on the console's own the first page of the area. */
+  /** Destination of a sign-in at a host without `return_to`: `web.home`, or on the console's own host the area's first page. */
   readonly homeAt: (host: string) => string;
   readonly site: Site;
   readonly assets: Assets;
   readonly cookie: CookieAttributes;
   readonly cookies: WebCookies;
   readonly recentSignIns: RecentSignIns;
-  /** Null: there is none. */
-  readonly console: ConsolePlace | null;
-  /** The origin by which a host is reached: `base_url`, or the console's own. */
+  /** The console; null: there is none. */
+  readonly console: ConsoleLocation | null;
+  /** Origin of a host: `base_url`, or the console's own. */
   readonly originAt: (host: string) => string;
-  /** True if pages of that origin may send forms here: Postern's own alone. */
+  /** True if pages of an origin may send forms here: only Postern's own. */
   readonly isOwnOrigin: IsKnownOrigin;
   /** True if a path belongs to Postern, so that a sign-in leads there only if it is a page. */
   readonly isOwnPath: (path: string) => boolean;
@@ -55,7 +55,7 @@ export const areaFields: readonly string[] = [...withoutReferrer, 'Referrer-Poli
 
 const leavingFields: readonly string[] = [...withoutReferrer, 'Referrer-Policy', 'no-referrer'];
 
-/** Leads the browser on. `headers`: further ones, names and values in turn. */
+/** Redirects the browser. `headers`: further headers, names and values in turn. */
 export function redirection(
   status: 302 | 303 | 308,
   location: string,
@@ -65,8 +65,8 @@ export function redirection(
 }
 
 /**
- * Leads the browser to another origin by a page that refreshes, and has a link, to it: browsers check every redirect that follows
- * a form against the `form-action` of the page with the form, ours or a service's (CSP §6.4.1). `headers`: further ones.
+ * Leads the browser to another origin by a page with a refresh and a link to it: browsers check every redirect after a form
+ * against the `form-action` of the page with the form, ours or a service's (CSP §6.4.1). `headers`: further headers.
  */
 export function leaving(url: string, document: string, headers: readonly string[] = []): Reply {
   return {

@@ -5,7 +5,7 @@ import type { LogoFormat } from '../rules/logo-image.ts';
 import { loadModules } from './modules.ts';
 import type { ConsoleAddresses, ScriptAddresses, Site } from './site.ts';
 
-/** A file for browsers. Its address contains a hash of its content: it may be cached for good. */
+/** A file for browsers. Its address contains a hash of its content, so that it may be cached forever. */
 export interface Asset {
   readonly contentType: string;
   readonly bytes: Uint8Array;
@@ -17,13 +17,13 @@ export interface Logo {
   readonly format: LogoFormat;
 }
 
-/** Where pages find what they load. */
+/** Addresses of the files that pages load. */
 export type AssetAddresses = Pick<Site, 'logo' | 'icon' | 'style' | 'scripts' | 'console'>;
 
-/** Every file that pages load. */
+/** All files that pages load. */
 export interface Assets {
   readonly addresses: AssetAddresses;
-  /** The asset of a request's path, byte for byte; undefined: there is none. */
+  /** Finds the asset at a request's path, compared byte for byte. */
   find(path: string): Asset | undefined;
 }
 
@@ -34,7 +34,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads what lies beside this file, once, at start. `path` is that of the area, such as `/postern`; addresses are
+ * Reads the assets once, at the start. `path` is the area's, such as `/postern`; addresses are
  * `<path>/assets/<name>.<hash>.<extension>`.
  */
 export function loadAssets({ path, logo }: { readonly path: string; readonly logo: Logo | null }): Assets {

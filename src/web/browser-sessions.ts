@@ -11,16 +11,16 @@ import type { Session } from '../stores/sessions.ts';
 import { redirection, type WebArea } from './area.ts';
 import { admits, consoleAt } from './console.ts';
 
-/** What browsers' sessions are built from. */
+/** Dependencies of {@link BrowserSessions}. */
 export interface BrowserSessionsOptions {
   readonly area: Pick<WebArea, 'console' | 'cookie' | 'cookies' | 'recentSignIns'>;
   readonly webCookie: WebCookieAuthenticator;
   readonly endSession: EndSession;
-  /** Of the refresh cookie. */
+  /** Name and codec of the refresh cookie. */
   readonly refresh: { readonly name: string; readonly cookies: RefreshCookies };
-  /** Headers by which a browser forgets its session, names and values in turn. */
+  /** Headers that make a browser forget its session, names and values in turn. */
   readonly forgetting: readonly string[];
-  /** The cookies of sign-ins that a browser may have begun at that host. */
+  /** Cookies of the sign-ins that a browser may have begun at a host. */
   readonly startCookiesAt: (host: string) => readonly Pick<StartCookies, 'clearAll'>[];
   readonly absoluteLifetimeMs: number;
   readonly now: () => number;
@@ -34,15 +34,15 @@ export class BrowserSessions {
     this.#options = options;
   }
 
-  /** Who is signed in with this browser. Rejects with `cross_site`, `store_unavailable`. */
+  /** The user signed in with this browser, or null. Rejects with `cross_site`, `store_unavailable`. */
   async current({ head, method }: Exchange): Promise<Principal | null> {
     const found = await this.#options.webCookie(head, method);
     return typeof found === 'string' ? null : found;
   }
 
   /**
-   * Hands a new session to the browser, whose previous one ends, and leads it on. Only towards the console it gets the
-   * refresh cookie as well: what a service serves on this origin could use it, too.
+   * Hands a new session to the browser, ends its previous one, and redirects it. It gets the refresh cookie, too, only on the way
+   * to the console: pages of a service on this origin could use that cookie.
    */
   async begin(exchange: Exchange, { session, reply }: SignedIn, location: string): Promise<Reply> {
     const { area, endSession, absoluteLifetimeMs, now } = this.#options;
@@ -56,14 +56,14 @@ export class BrowserSessions {
     return redirection(303, location, ['Set-Cookie', cookie, ...(isForConsole ? (reply.headers ?? []) : [])]);
   }
 
-  /** Headers by which this browser forgets its sessions and the sign-ins it began, names and values in turn. */
+  /** Headers that make the browser forget its sessions and begun sign-ins, names and values in turn. */
   forgetting({ head }: Exchange): readonly string[] {
     const { forgetting, startCookiesAt } = this.#options;
     const begun = startCookiesAt(head.host).flatMap((cookies) => cookies.clearAll(head.cookie));
     return [...forgetting, ...begun];
   }
 
-  /** Ends every session that this browser has a cookie of; gives those that were alive. */
+  /** Ends every session of the browser's cookies; returns those that were alive. */
   async end(exchange: Exchange): Promise<readonly Session[]> {
     const { area, refresh, endSession } = this.#options;
     area.recentSignIns.forget(exchange);

@@ -1,30 +1,30 @@
 import type { Exchange } from '../http/exchange.ts';
 import { areaOf } from '../rules/own-areas.ts';
 
-/** Where the console is, and who may go there. */
-export interface ConsolePlace {
-  /** `<path>/console`: no slash at its end. */
+/** Location of the console, and its required provider. */
+export interface ConsoleLocation {
+  /** `<path>/console`, without a slash at its end. */
   readonly path: string;
-  /** Its address for people. */
+  /** Address for people. */
   readonly url: string;
-  /** True if a host serves it: its own, if it has one. */
+  /** True if a host serves the console: its own, if it has one. */
   readonly isServedAt: (host: string) => boolean;
-  /** The only provider whose sign-ins lead there; null: all do. */
+  /** The only provider whose sign-ins lead to the console; null: all do. */
   readonly requiredProvider: string | null;
 }
 
-/** The console, if `location` (a path of ours, with query) leads there from the host of the request; null otherwise. */
+/** The console, if `location` (an own path with query) leads to it from the request's host; null otherwise. */
 export function consoleAt(
-  console: ConsolePlace | null,
+  console: ConsoleLocation | null,
   { head }: Pick<Exchange, 'head'>,
   location: string,
-): ConsolePlace | null {
+): ConsoleLocation | null {
   if (console === null || !console.isServedAt(head.host)) return null;
   const path = location.split(/[?#]/, 1)[0]!;
   return areaOf(path, [console.path]) === undefined ? null : console;
 }
 
-/** True if a sign-in of that method (`password`, or a provider's name) leads there. */
-export function admits({ requiredProvider }: ConsolePlace, method: string): boolean {
+/** True if a sign-in by `method` (`password`, or a provider's name) leads to the console. */
+export function admits({ requiredProvider }: ConsoleLocation, method: string): boolean {
   return requiredProvider === null || requiredProvider === method;
 }

@@ -2,15 +2,15 @@ import htm from 'htm';
 import { h, type VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 
-/** A piece of a page: an element, text, which is escaped, or several of them; null and false are nothing. */
+/** A piece of a page: an element, a text, which is escaped, or several pieces; null and false are nothing. */
 export type Content = VNode | string | null | false | readonly Content[];
 
-/** What a template may contain: content, or the value of an attribute (null, undefined and false leave it out). */
+/** A value in a template: content, or the value of an attribute, which null, undefined and false leave out. */
 type Value = Content | number | boolean | undefined;
 
 /**
- * An element from a template literal. Every value is escaped, in texts and in attributes; what isn't, such as the names
- * of elements and attributes, is never a value.
+ * An element from a template literal. Every value is escaped, in texts and in attributes; names of elements and attributes are
+ * never values.
  */
 export const html: (strings: TemplateStringsArray, ...values: readonly Value[]) => VNode = htm.bind(h);
 

@@ -4,18 +4,18 @@ import type { Reply } from '../http/reply.ts';
 import { redirection, type WebArea } from './area.ts';
 import { refererOf, signInPath } from './return-to.ts';
 
-/** The parts of the request that are read. */
+/** The relevant parts of the request. */
 type Asked = Pick<RefusedRequest, 'head' | 'query' | 'address'>;
 type Area = Pick<WebArea, 'path' | 'cookie' | 'isOwnOrigin' | 'recentSignIns'>;
 
-/** The query parameter of the sign-in page that says that the browser comes back from a sign-in. */
+/** Query parameter of the sign-in page for a browser that comes back from a sign-in. */
 const mark = 'again';
 
 /**
- * Leads to the sign-in page, and from there to `target`, or to `targetPath` if `target` can't be returned to; null: to the page
- * that sign-ins lead to. A browser that comes from its sign-in without the web cookie seems to block cookies: the sign-in page
- * then says so, because its user would otherwise go round in circles. Coming from the sign-in page is not enough: so does a
- * browser whose user signs out and goes back, or loads the page again.
+ * Redirects to the sign-in page, and from there to `target`, or to `targetPath` if `target` can't be returned to; null: to the
+ * default destination of sign-ins. A browser that comes from its sign-in without the web cookie seems to block cookies: the
+ * sign-in page then says so, because its user would otherwise go round in circles. Coming from the sign-in page isn't proof
+ * enough: a browser does so, too, after its user has signed out and gone back, or reloaded the page.
  */
 export function ledToSignIn(area: Area, asked: Asked, target: string | null, targetPath = target): Reply {
   const address =
@@ -25,7 +25,7 @@ export function ledToSignIn(area: Area, asked: Asked, target: string | null, tar
   return redirection(302, `${address}${address.includes('?') ? '&' : '?'}${mark}=1`);
 }
 
-/** True if the browser that asks for the sign-in page seems to have lost the cookie of a sign-in. */
+/** True if the browser seems to have lost the cookie of a sign-in. */
 export function hasLostCookie(area: Pick<WebArea, 'cookie'>, asked: Asked): boolean {
   return !hasWebCookie(area, asked) && new URLSearchParams(asked.query).has(mark);
 }

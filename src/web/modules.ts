@@ -5,9 +5,8 @@ const importStatement = /^(import\b[^'"`;]*)(["'])([^"']+)\2/gm;
 const sourceMap = /^\/\/# sourceMappingURL=.*$/gm;
 
 /**
- * Reads a module for browsers with all it imports, from files and packages, and gives its address. Browsers know no packages,
- * and our policy no import maps: what a module imports is named by its address. `add` takes a name and a text, and gives the
- * address.
+ * Reads a browser module with all its imports, from files and packages, and returns its address. Browsers know no packages, and
+ * our policy allows no import maps: imports are rewritten to addresses. `add` takes a name and a text, and returns the address.
  */
 export function loadModules(entry: URL, add: (name: string, text: string) => string): string {
   const addresses = new Map<string, string>();

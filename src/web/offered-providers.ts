@@ -3,10 +3,10 @@ import type { Log } from '../log/log.ts';
 import type { Provider } from './components/provider-link.ts';
 import type { PageProvider } from './page-provider.ts';
 
-/** How long the page waits for a provider that has not been asked yet, ms. */
+/** Time that the page waits for an unknown provider's metadata, ms. */
 const maxWaitMs = 1_000;
 
-/** Creates what tells the providers that can be led to: those that return codes, or don't say within a second. */
+/** Creates a function that returns usable providers: those that return codes, or don't respond within a second. */
 export function createOfferedProviders(
   providers: readonly PageProvider[],
   log: Pick<Log, 'warn'>,

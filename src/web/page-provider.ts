@@ -5,18 +5,18 @@ import type { EndSessionParameters } from '../identity-providers/end-session-url
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
 import type { Session } from '../stores/sessions.ts';
 
-/** An identity provider that the sign-in page leads to. */
+/** An identity provider of the sign-in page. */
 export interface PageProvider {
-  /** Its name in the configuration. */
+  /** Name in the configuration. */
   readonly name: string;
-  /** What people call it. */
+  /** Name for people. */
   readonly label: string;
   readonly provider: Pick<IdentityProvider, 'start' | 'startOf' | 'response' | 'requiresIssuer'>;
   readonly signIn: ProviderSignIn;
   readonly cookies: StartCookies;
   /** As {@link IdentityProvider.offersCode}. */
   readonly offersCode: () => Promise<boolean>;
-  /** How signing out goes on at the provider; null: it doesn't. */
+  /** Sign-out at the provider; null: there is none. */
   readonly endSession: {
     readonly open: IdTokenSeals['open'];
     readonly url: (parameters: EndSessionParameters) => Promise<string | null>;
@@ -24,8 +24,8 @@ export interface PageProvider {
 }
 
 /**
- * The address where the browser signs out at the provider of a session; null: there is none. A session without an ID token, which
- * may have been too long to keep, gives no hint.
+ * The URL of a sign-out at the provider of a session; null: there is none. For a session without an ID token, which may have been
+ * too long to keep, the URL has no hint.
  */
 export async function endSessionUrlOf(
   { endSession }: PageProvider,

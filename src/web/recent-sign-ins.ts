@@ -2,17 +2,17 @@ import { LRUCache } from 'lru-cache';
 import type { RefusedRequest } from '../http/refused-request.ts';
 import { keptText } from '../http1/message/copied-text.ts';
 
-/** Browsers that have just signed in, known by address and user agent, since they may have kept no cookie. */
+/** Browsers that have just signed in, known by address and user agent, because they may have kept no cookie. */
 export interface RecentSignIns {
   note(request: Browser): void;
-  /** Called when the browser has signed out again. */
+  /** Forgets a browser that has signed out. */
   forget(request: Browser): void;
   has(request: Browser): boolean;
 }
 
 type Browser = Pick<RefusedRequest, 'address' | 'head'>;
 
-/** Time that a browser may take from its sign-in to the page that it is led to, ms. */
+/** Time that a browser may take from its sign-in to the destination, ms. */
 const forMs = 10_000;
 const most = 1_000;
 const userAgentLength = 256;

@@ -16,8 +16,8 @@ type PagesOfRefusals = Pick<
 >;
 
 /**
- * What a browser gets in place of a refusal in JSON: where people look at the response a page or, if nobody is signed in, a
- * redirection to the sign-in page. A 401 that stays JSON says where that page is.
+ * Creates the replacement of refusals in JSON for browsers: for a navigation a page or, if no one is signed in, a redirection to
+ * the sign-in page. A 401 that stays JSON names that page.
  */
 export function createRefusedNavigation(area: PagesOfRefusals): InsteadOf {
   const { path } = area;
@@ -57,7 +57,7 @@ function pageOf(
     retryAfterSeconds: about.retryAfterSeconds,
     returnTo: isRepeatable ? returnTo : formPageOf(head, area),
     isRepeatable,
-    // On another name every path is refused again.
+    // Under the unknown name every path is refused.
     home: `${code === 'misdirected' ? area.originAt(head.host) : ''}${area.homeAt(head.host)}`,
     detail: typeof parts.body.detail === 'string' ? parts.body.detail : '',
   });

@@ -6,7 +6,7 @@ import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
 import type { WebArea } from './area.ts';
 import { admits, consoleAt } from './console.ts';
 
-/** True if a browser may be led there: see {@link returnToPattern}. */
+/** True if a text is a possible `return_to` ({@link returnToPattern}). */
 export function isReturnTo(text: string): boolean {
   return text.length <= maxReturnToLength && returnToPattern.test(text);
 }
@@ -17,7 +17,7 @@ export function returnToOf(query: string): string | null {
   return first === undefined || others.length > 0 || !isReturnTo(first) ? null : first;
 }
 
-/** Where a sign-in leads: to `returnTo`, unless it is none of ours to lead to or another own path than a page. */
+/** Destination of a sign-in: `returnTo`, unless it isn't a location of this origin or is an own path other than a page. */
 export function destination(
   { path, homeAt, isOwnPath }: Pick<WebArea, 'path' | 'homeAt' | 'isOwnPath'>,
   host: string,
@@ -25,7 +25,7 @@ export function destination(
 ): string {
   const home = homeAt(host);
   if (returnTo === null || !isReturnTo(returnTo)) return home;
-  // As a browser will read it: without dot segments, and in ASCII.
+  // As a browser reads it: without dot segments, and in ASCII.
   const { pathname, search, hash } = new URL(returnTo, anyOrigin);
   if (pathname.startsWith('//')) return home;
   const isPage = areaOf(pathname, [path]) !== undefined;
@@ -35,8 +35,8 @@ export function destination(
 const anyOrigin = 'https://a.example';
 
 /**
- * As {@link destination}, of a sign-in by `method`: one that doesn't lead to the console leads home, and if that is in the
- * console, to the first page of the area.
+ * The {@link destination} of a sign-in by `method`: if that may not lead to the console, home, and if home is in the console, the
+ * area's first page.
  */
 export function destinationOf(
   area: WebArea,
@@ -52,12 +52,12 @@ export function destinationOf(
   return [destination(area, host, returnTo), area.homeAt(host)].find(mayGo) ?? `${area.path}/`;
 }
 
-/** The address of the sign-in page, which leads back to `target`, or if that can't be led back to, to its path alone. */
+/** Address of the sign-in page that leads back to `target`, or if it can't, to its path alone. */
 export function signInPath(webPath: string, target: string, targetPath: string): string {
   return `${webPath}/sign-in${returnToQuery([target, targetPath].find(isReturnTo) ?? null)}`;
 }
 
-/** The query by which a sign-in leads back; empty for null. */
+/** The query that makes a sign-in lead back; empty for null. */
 export function returnToQuery(returnTo: string | null): string {
   return returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
 }

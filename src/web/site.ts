@@ -6,27 +6,27 @@ export interface ScriptAddresses {
   readonly token: string;
   /** Copies a text, such as a request id. */
   readonly copy: string;
-  /** Gives the page that a form led to an address that can be opened. */
+  /** Gives the response to a form an address that can be opened. */
   readonly address: string;
-  /** Loads a page that says who is signed in again, when someone goes back to it. */
+  /** Reloads a page about the signed-in user when someone goes back to it. */
   readonly fresh: string;
-  /** Carries the fragment of the page that was wanted through the sign-in. */
+  /** Carries the fragment of the requested page through the sign-in. */
   readonly fragment: string;
   /** Tells people that their browser blocks cookies. */
   readonly cookies: string;
 }
 
-/** Addresses of what the console loads. */
+/** Addresses of the console's files. */
 export interface ConsoleAddresses {
   readonly script: string;
   readonly style: string;
 }
 
-/** What all pages of one Postern have in common. */
+/** Facts about the site that all pages share. */
 export interface Site {
-  /** Path of the area, such as `/postern`: no slash at its end. */
+  /** Path of the area without a slash at its end, such as `/postern`. */
   readonly path: string;
-  /** What people know the place by: on top of every page and in its title. */
+  /** Name of the site for people, on top of every page and in its title. */
   readonly title: string;
   readonly tenant: string;
   /** Address of the logo. */

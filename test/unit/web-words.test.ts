@@ -1,7 +1,7 @@
 import t from 'tap';
 import { refusals } from '../../src/errors.ts';
 import { errorWords } from '../../src/web/pages/error-words.ts';
-import { tellProblem, waitText } from '../../src/web/pages/problem.ts';
+import { problemTexts, waitText } from '../../src/web/pages/problem.ts';
 
 t.test('people are told when to try again', async (t) => {
   for (const [seconds, text] of [
@@ -28,14 +28,14 @@ t.test('every code has words for a page, and never leads nowhere', async (t) => 
 
 t.test('every code has words for a form', async (t) => {
   for (const code of Object.keys(refusals) as (keyof typeof refusals)[]) {
-    t.match(tellProblem({ code }, { labels: {} }).notice, /\.$/, code);
+    t.match(problemTexts({ code }, { labels: {} }).notice, /\.$/, code);
   }
 });
 
 t.test('the problems of a 422 are told at their fields', async (t) => {
   const labels = { username: 'User name', password: 'Password' };
   const told = (type: string, name: string, ctx = {}, msg = '') =>
-    tellProblem(
+    problemTexts(
       { code: 'validation_error', problems: [{ type, loc: ['body', name], msg, input: null, ctx }] },
       { labels },
     );

@@ -1,4 +1,4 @@
-/** Tells people before they sign in that they can't stay signed in while their browser blocks cookies. */
+/** Warns people before they sign in that they can't stay signed in while their browser blocks cookies. */
 
 const notice = document.querySelector('[data-cookies]');
 
@@ -7,7 +7,7 @@ if (notice instanceof HTMLElement && areBlocked()) {
   notice.hidden = false;
 }
 
-/** Browsers that block cookies deny access to everything that a site can keep, even where they say that cookies are enabled. */
+/** Browsers that block cookies deny access to all storage of a site, even if they report cookies as enabled. */
 function areBlocked() {
   try {
     return !navigator.cookieEnabled || window.localStorage === undefined;

@@ -1,15 +1,16 @@
 /**
- * Carries the fragment of the requested page through the sign-in: a browser that is led here keeps the fragment in the address,
- * and no server sees it. Without scripts the sign-in leads to the page without its fragment.
+ * Carries the fragment of the requested page through the sign-in: a redirected browser keeps it in the address, where no server
+ * sees it. Without scripts the sign-in leads to the page without its fragment.
  */
 
-/** The maximum length of a place with its fragment; beyond it the fragment is left out. */
+/** The maximum length of a location with its fragment; beyond it the fragment is left out. */
 const maxLength = 2048;
 
 const { hash } = location;
 
 /**
- * The place with the fragment, spelt as `return_to` may be: there is no backslash, and before the query no two slashes.
+ * The location with its fragment, in a spelling allowed in `return_to`: without a backslash, and before the query without two
+ * slashes in a row.
  * @param {string} place
  */
 function withFragment(place) {

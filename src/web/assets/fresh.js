@@ -1,6 +1,6 @@
 /**
- * For pages that say who is signed in. A browser may keep a page in memory in case its user goes back to it, whatever its
- * `Cache-Control` says: it is then loaded again, and shows nothing until it is.
+ * Reloads pages about the signed-in user. A browser may keep a page in memory, whatever its `Cache-Control` says, in case its
+ * user goes back to it: it is then loaded again, and shows nothing until it is.
  */
 
 addEventListener('pagehide', () => {

@@ -1,4 +1,4 @@
-/** Shows what is typed into a password field, on demand. Without scripts its button stays hidden. */
+/** Reveals a password field on demand. Without scripts its button stays hidden. */
 
 /** @type {NodeListOf<HTMLButtonElement>} */
 const buttons = document.querySelectorAll('button[data-reveals]');

@@ -1,6 +1,6 @@
 /**
- * Moves a token from the address (`#token=…`, which no server sees) into its field, and hides the field. Without scripts
- * it is typed or pasted there.
+ * Moves a token from the address (`#token=…`, which no server sees) into its field, and hides the field. Without scripts people
+ * type or paste it there.
  */
 
 const token = tokenOf(location.hash);
@@ -10,7 +10,7 @@ const input = field?.querySelector('input');
 if (token && field instanceof HTMLElement && input) {
   input.value = token;
   field.hidden = true;
-  // Neither the history nor a bookmark keeps it.
+  // Neither the history nor a bookmark must keep the token.
   history.replaceState(null, '', location.pathname + location.search);
   const next = document.querySelector('[data-token-field] ~ .field input');
   if (next instanceof HTMLInputElement) next.focus();

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { html } from '../html.ts';
 
-/** The name of an account within a sentence, whose direction it leaves as it is, whatever characters it has (UAX #9). */
+/** An account's name within a sentence, isolated so that no character changes the sentence's direction (UAX #9). */
 export function accountName(username: string): VNode {
   return html`<strong><bdi class="account-name">${username}</bdi></strong>`;
 }

@@ -1,15 +1,15 @@
 import type { VNode } from 'preact';
 import { type Content, html } from '../html.ts';
 
-/** The main action of a page, or one that steps back behind it. */
+/** Emphasis of a page's main action, or of a lesser one. */
 export type Emphasis = 'primary' | 'secondary';
 
-/** The button that sends its form. */
+/** A button that sends its form. */
 export function submitButton(label: Content, emphasis: Emphasis = 'primary'): VNode {
   return html`<button type="submit" class=${`button button-${emphasis}`}>${label}</button>`;
 }
 
-/** A link that looks like a button: where to go next. An empty address is that of the page itself. */
+/** A link that looks like a button. An empty address is the page's own. */
 export function linkButton(href: string, label: Content, emphasis: Emphasis = 'primary'): VNode {
   return html`<a href=${href} class=${`button button-${emphasis}`}>${label}</a>`;
 }

@@ -3,27 +3,27 @@ import { html } from '../html.ts';
 
 /** A labelled field of a form. */
 export interface Field {
-  /** Name in the form; its id, too. */
+  /** Name in the form, and id. */
   readonly name: string;
   readonly label: string;
   readonly type: 'text' | 'password';
   readonly autocomplete: string;
-  /** What it has to be like, told beforehand. */
+  /** Requirements, stated in advance. */
   readonly hint?: string;
-  /** What is wrong with what was sent. */
+  /** Problem of the sent value. */
   readonly problem?: string | undefined;
   readonly value?: string;
-  /** The keyboard begins here. */
+  /** True for the field that gets the focus. */
   readonly focus?: boolean;
-  /** In UTF-16 units, checked by the browser: at most what the server asks for, which counts code points. */
+  /** Minimum in UTF-16 units, checked by the browser: at most the server's minimum, which counts code points. */
   readonly minLength?: number;
-  /** Id of another text that describes it, such as the notice above. */
+  /** Id of another text that describes the field, such as the notice above. */
   readonly describedBy?: string | null;
-  /** The script that fills it hides it. */
+  /** True if a script fills the field and hides it. */
   readonly filledByScript?: boolean;
 }
 
-/** A field with its label, hint and problem, which are read out together. */
+/** Renders a field with its label, hint and problem, which are read out together. */
 export function field(options: Field): VNode {
   const { name, label, hint, problem, filledByScript = false } = options;
   return html`
@@ -62,7 +62,7 @@ function input({ name, hint, problem, describedBy, minLength, ...options }: Fiel
   `;
 }
 
-/** The button appears when the script that serves it has started. */
+/** A password field with a button to reveal it, which appears once its script has started. */
 function revealable(options: Field): VNode {
   return html`
     <div class="revealable">

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { html } from '../html.ts';
 
-/** The mark of a place without a logo: a gate in a wall. Text beside it says the same. */
+/** The mark of a site without a logo, a gate in a wall, beside a text that names the site. */
 export function gateMark(): VNode {
   return html`
     <svg class="mark" viewBox="0 0 32 32" width="32" height="32" aria-hidden="true" focusable="false">
@@ -16,7 +16,7 @@ const shapes = {
   success: 'M6 10.5l2.8 2.8L14 7.5',
 } as const;
 
-/** A sign in a circle that goes with a text and adds nothing to it. */
+/** A decorative icon in a circle beside a notice. */
 export function noticeIcon(kind: keyof typeof shapes): VNode {
   return html`
     <svg class="notice-icon" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false">

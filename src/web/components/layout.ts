@@ -3,23 +3,21 @@ import { type Content, html, renderDocument } from '../html.ts';
 import type { ScriptAddresses, Site } from '../site.ts';
 import { gateMark } from './icons.ts';
 
-/** One page. */
+/** Content of a page. */
 export interface Page {
-  /** Its heading, and the beginning of its title. */
+  /** Heading, and the beginning of the title. */
   readonly heading: string;
-  /** Something went wrong: the title says so first, because it is read out first. */
+  /** True for a problem, which begins the title, because that is read out first. */
   readonly wrong?: boolean;
-  /** For more than a form: wider, where the window allows it. */
+  /** True for a page with more than a form: wider, if the window allows it. */
   readonly wide?: boolean;
   readonly scripts?: readonly (keyof ScriptAddresses)[];
-  /**
-   * For a page that is the response to a form: path and query of the page to open when it is loaded again, or come back to.
-   */
+  /** For the response to a form: path and query of the page to open on a reload or return. */
   readonly address?: string | null;
   readonly content: Content;
 }
 
-/** A whole document: what all pages have around what is their own. */
+/** Renders a page as a whole document with the common layout. */
 export function renderPage(site: Site, page: Page): string {
   const { heading, wrong = false, wide = false, address = null, content } = page;
   const scripts = [...(page.scripts ?? []), ...(address === null ? [] : (['address'] as const))];
@@ -56,7 +54,7 @@ function brand({ logo, title }: Site): VNode {
   `;
 }
 
-/** The tenant tells two places with one title apart, such as a test system from the real one. */
+/** The footer with the tenant, which tells sites of one title apart, such as a test system. */
 function footer({ tenant, title }: Site): VNode | null {
   return tenant === title ? null : html`<footer><p>${tenant}</p></footer>`;
 }

@@ -3,15 +3,15 @@ import { html } from '../html.ts';
 import { returnToQuery } from '../return-to.ts';
 import { type Emphasis, linkButton } from './button.ts';
 
-/** A way to sign in elsewhere. */
+/** A provider to sign in with. */
 export interface Provider {
-  /** Its name in the configuration, as in addresses. */
+  /** Name in the configuration and in addresses. */
   readonly name: string;
-  /** What people call it. */
+  /** Name for people. */
   readonly label: string;
 }
 
-/** A list of links, one for each provider, that come back to `returnTo`. */
+/** A list of links to the providers, with `returnTo` as destination. */
 export function providerLinks(
   path: string,
   providers: readonly Provider[],

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { html } from '../html.ts';
 
-/** What an administrator needs to find a request: short lines to read out, and an id to copy. */
+/** Facts by which an administrator finds a request: short lines to read out, and an id to copy. */
 export function reference(options: {
   readonly status: number;
   readonly code: string;

@@ -14,7 +14,7 @@ import { formAction, pageReply, refusedForm, sentField, shownPage } from './page
 
 const credentials = z.object({ username: z.string(), password: z.string() });
 
-/** What the page of the first administrator needs. */
+/** Dependencies of the first administrator's page. */
 export interface ActivationPageOptions {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
@@ -26,7 +26,7 @@ export interface ActivationPageOptions {
   readonly minPasswordLength: number;
 }
 
-/** `<path>/activate`: makes the first administrator, who is signed in at once. */
+/** Creates `<path>/activate`, which makes the first administrator and signs them in. */
 export function createActivationPage(options: ActivationPageOptions): readonly Endpoint<'open'>[] {
   const { area, sessions, records, activate, login, minPasswordLength } = options;
   const path = `${area.path}/activate`;

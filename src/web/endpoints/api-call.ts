@@ -4,8 +4,8 @@ import type { Reply } from '../../http/reply.ts';
 import { readForm } from '../../input/form-body.ts';
 
 /**
- * Calls an endpoint of the API with the fields of a form, so that no rule is written twice. Fields that are blank or missing
- * are missing there, too. Rejects as the endpoint does, and with a `ValidationError` for repeated fields.
+ * Calls an endpoint of the API with the fields of a form, so that no rule is written twice; blank fields are left out. Rejects as
+ * the endpoint does, and with a `ValidationError` for repeated fields.
  */
 export function callApi<G extends Guard>(
   endpoint: Endpoint<G>,
@@ -19,5 +19,5 @@ export function callApi<G extends Guard>(
   return endpoint.handle({ exchange, id, body: json, contentType: 'application/json', ...caller });
 }
 
-/** The caller of an endpoint that is open to anyone. */
+/** The caller of an open endpoint. */
 export const anyone = { principal: null, recheck: async () => null };

@@ -6,18 +6,18 @@ import type { Records } from '../../stores/records.ts';
 import type { Sessions } from '../../stores/sessions.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
-import { admits, type ConsolePlace } from '../console.ts';
+import { admits, type ConsoleLocation } from '../console.ts';
 import { ledToSignIn } from '../led-to-sign-in.ts';
 import { consolePage } from '../pages/console.ts';
 import { pageReply, shownPage } from './page.ts';
 
-/** What the console's addresses need. */
+/** Dependencies of the console's addresses. */
 export interface ConsoleOptions {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly sessionStore: Pick<Sessions, 'find'>;
   readonly records: Pick<Records, 'findUser'>;
-  /** In code points. */
+  /** Minimum length in code points. */
   readonly minPasswordLength: number;
   /** `base_url`. */
   readonly baseUrl: string;
@@ -27,12 +27,12 @@ export interface ConsoleOptions {
   readonly providers: readonly string[];
 }
 
-/** Below `<path>/console/`: parts of the console, and what each of them shows one of. */
+/** Parts of the console below `<path>/console/`, each with pages of its single records. */
 const parts = ['api-keys', 'sessions', 'users', 'scope-sets', 'audit', 'account'];
 const places = ['', '/{id}', ...parts.map((part) => `/${part}/{id}`)];
 
 /**
- * `<path>/console/…`: one page for all its addresses, which calls the API by scripts. Without a session that may use it
+ * Creates `<path>/console/…`: one page for all addresses, whose scripts call the API. Without a session that may use the console
  * people are led to the sign-in page.
  */
 export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'>[] {
@@ -42,8 +42,8 @@ export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'
   if (console === null) return [];
   const home = origin + area.homeAt(new URL(origin).host);
 
-  /** Who is signed in, if that session may see it; null otherwise. */
-  async function viewerOf(exchange: Exchange, place: ConsolePlace): Promise<Principal | null> {
+  /** The signed-in user, if the session may use the console; null otherwise. */
+  async function viewerOf(exchange: Exchange, place: ConsoleLocation): Promise<Principal | null> {
     const principal = await sessions.current(exchange);
     if (principal === null || place.requiredProvider === null) return principal;
     const session = await sessionStore.find(principal.credentialId);

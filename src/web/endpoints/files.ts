@@ -3,10 +3,10 @@ import { Refusal } from '../../errors.ts';
 import type { WebArea } from '../area.ts';
 import { shownPage } from './page.ts';
 
-/** Addresses contain a hash of what is there, so that it never changes (RFC 8246). */
+/** Caching of content that never changes, because its address contains its hash (RFC 8246). */
 const forGood = 'public, max-age=31536000, immutable';
 
-/** `<path>/assets/…`: what pages load. */
+/** Creates `<path>/assets/…`, the files that pages load. */
 export function createAssetFiles({ path, assets }: Pick<WebArea, 'path' | 'assets'>): Endpoint<'open'> {
   return shownPage(`${path}/assets/{id}`, async ({ exchange }) => {
     const asset = assets.find(exchange.path);
@@ -17,8 +17,8 @@ export function createAssetFiles({ path, assets }: Pick<WebArea, 'path' | 'asset
 }
 
 /**
- * `<path>/openapi.json`: the document of the API, made once, at the first request. Anyone may ask for it, and making it takes ten
- * times as long as a page.
+ * Creates `<path>/openapi.json`, the API's document, which is made once, at the first request: anyone may ask for it, and making
+ * it takes ten times as long as a page.
  */
 export function createDocumentFile(path: string, document: () => object): Endpoint<'open'> {
   let bytes: Buffer | undefined;

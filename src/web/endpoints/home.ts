@@ -7,12 +7,12 @@ import { ledToSignIn } from '../led-to-sign-in.ts';
 import { homePage } from '../pages/home.ts';
 import { pageReply, shownPage } from './page.ts';
 
-/** `<path>/`: who is signed in; others are led to the sign-in page. */
+/** Creates `<path>/`, the page of the signed-in user; others are led to the sign-in page. */
 export function createHome(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly records: Pick<Records, 'findUser'>;
-  /** True if people may change their password here. */
+  /** True if there is a page for changing one's password. */
   readonly hasPasswordPage: boolean;
 }): Endpoint<'open'> {
   const { area, sessions, records, hasPasswordPage } = options;

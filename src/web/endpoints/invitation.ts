@@ -6,7 +6,7 @@ import { invitationPage, invitationRedeemedPage } from '../pages/invitation.ts';
 import { anyone, callApi } from './api-call.ts';
 import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
 
-/** `<path>/invitation`: sets the password of the person who is invited. `redeem` is `POST /api/login/invitation`. */
+/** Creates `<path>/invitation`, which sets an invited person's password. `redeem` is `POST /api/login/invitation`. */
 export function createInvitationPage(options: {
   readonly area: WebArea;
   readonly records: Pick<InvitationRecords, 'findInvitation'>;
@@ -20,7 +20,7 @@ export function createInvitationPage(options: {
     formAction(area, path, async (call) => {
       const token = sentField(call, 'token') ?? '';
       try {
-        // Afterwards there is no invitation any more. What is found is told only to those who could redeem it.
+        // Before redeeming, which removes the invitation. The result is shown only to someone who redeemed it.
         const invited = await records.findInvitation(invitationHash(token));
         await callApi(redeem, call, ['token', 'password'], anyone);
         return pageReply(invitationRedeemedPage(area.site, { username: invited?.found.user.username ?? '' }));

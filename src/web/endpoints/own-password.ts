@@ -9,7 +9,7 @@ import { passwordChangedPage, passwordPage } from '../pages/password.ts';
 import { callApi } from './api-call.ts';
 import { formAction, pageReply, refusedForm, shownPage } from './page.ts';
 
-/** `<path>/password`: changes one's own password. `change` is `PUT /api/self/password`. */
+/** Creates `<path>/password`, which changes one's own password. `change` is `PUT /api/self/password`. */
 export function createPasswordPage(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;

@@ -8,12 +8,12 @@ import type { Problem } from '../pages/problem.ts';
 
 type Handle = Endpoint<'open'>['handle'];
 
-/** A page that is shown. */
+/** Creates the endpoint of a page without effects. */
 export function shownPage(path: string, handle: Handle): Endpoint<'open'> {
   return { method: 'GET', path, guard: 'open', handle };
 }
 
-/** A page whose request begins or ends something, and is therefore neither prefetched nor asked for by HEAD. */
+/** Creates the endpoint of a page whose request has an effect, and is therefore neither prefetched nor requested by HEAD. */
 export function actingPage(path: string, handle: Handle): Endpoint<'open'> {
   return {
     ...shownPage(path, async (call) => {
@@ -24,7 +24,7 @@ export function actingPage(path: string, handle: Handle): Endpoint<'open'> {
   };
 }
 
-/** What a form of ours does: other sites' pages can't send it, and no browser does before its user has decided to. */
+/** Creates the endpoint of an own form: other sites' pages can't send it, and no browser sends it ahead of its user. */
 export function formAction(area: WebArea, path: string, handle: Handle): Endpoint<'open'> {
   return {
     method: 'POST',
@@ -38,7 +38,7 @@ export function formAction(area: WebArea, path: string, handle: Handle): Endpoin
   };
 }
 
-/** The page of a form whose contents were refused, with the status and headers of the refusal; rethrows other errors. */
+/** The page of a form whose content was refused, with status and headers of the refusal; rethrows other errors. */
 export async function refusedForm(
   { site }: WebArea,
   { exchange }: Call<'open'>,
@@ -61,7 +61,7 @@ export function pageReply(document: string): Reply {
   return { status: 200, content: htmlContent(document) };
 }
 
-/** What a form sent in a field, to be shown again; undefined for none. Never throws: the form may have been refused for it. */
+/** A sent field's value, to be shown again. Never throws: the form may have been refused because of the field. */
 export function sentField({ body }: Pick<Call<'open'>, 'body'>, name: string): string | undefined {
   return new URLSearchParams(body.toString()).get(name) ?? undefined;
 }

@@ -14,7 +14,7 @@ import { destinationOf, returnToOf } from '../return-to.ts';
 import { actingPage, refusedForm } from './page.ts';
 import type { RenderSignIn } from './render-sign-in.ts';
 
-/** What leading to providers and back needs. */
+/** Dependencies of the pages that lead to providers and back. */
 export interface ProviderPagesOptions {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
@@ -24,7 +24,7 @@ export interface ProviderPagesOptions {
 
 const failure = z.object({ error: z.string().optional() });
 
-/** `<path>/sign-in/{provider}` and `<path>/callback/{provider}`: to the provider, and back with a code. */
+/** Creates `<path>/sign-in/{provider}` and `<path>/callback/{provider}`: to the provider, and back with a code. */
 export function createProviderPages(
   name: string,
   providerAt: (host: string) => PageProvider,
@@ -56,7 +56,7 @@ export function createProviderPages(
       const clearing = start === null ? [] : cookies.clear(exchange.head.cookie, start);
       return { ...reply, headers: [...(reply.headers ?? []), ...clearing] };
     } catch (error) {
-      // Going back to this address, or loading it again, presents a state that is used.
+      // Returning to this address, or reloading it, presents a used state.
       if (isUnknown(error) && (await sessions.current(exchange)) !== null)
         return redirection(303, area.homeAt(exchange.head.host));
       const returnTo = wantedPage(page, exchange);
@@ -67,21 +67,21 @@ export function createProviderPages(
 }
 
 /**
- * A provider that already knows the browser asks no questions, so a page of this origin could sign people in without their
- * noticing, even to the console. Throws {@link Refusal} `cross_site`.
+ * Requires a navigation that the user can see: a provider that knows the browser asks no questions, so a page of this origin
+ * could sign people in unnoticed, even to the console. Throws {@link Refusal} `cross_site`.
  */
 function assertSeen(head: RequestHead): void {
   if (isUnseen(head)) throw new Refusal('cross_site');
 }
 
-/** Where a sign-in that failed was to lead, so that another one does; null unless this browser began it. */
+/** Destination of a failed sign-in, for the next attempt; null unless this browser began it. */
 function wantedPage({ provider, cookies }: PageProvider, { head, query }: Exchange): string | null {
   const state = new URLSearchParams(query).get('state') ?? '';
   const bindings = (start: SignInStart) => cookies.bindings(head.cookie, start);
   return provider.startOf(state, { bindings })?.returnTo ?? null;
 }
 
-/** What the provider returned; refuses `invalid_assertion` for an error of its own, and for what isn't a response. */
+/** The provider's response. Rejects with `invalid_assertion` for the provider's error, and for a malformed response. */
 async function presentedIn(provider: PageProvider['provider'], query: string) {
   try {
     if (readQuery(query, failure).error !== undefined)

@@ -6,7 +6,7 @@ import type { Problem } from '../pages/problem.ts';
 import { signInPage } from '../pages/sign-in.ts';
 import { destination } from '../return-to.ts';
 
-/** The sign-in page in all its states, with the ways that lead to where it was asked for. */
+/** Renders the sign-in page in a state, with the ways to sign in that lead to its destination. */
 export type RenderSignIn = (
   exchange: Exchange,
   shown: {
@@ -19,24 +19,24 @@ export type RenderSignIn = (
   },
 ) => Promise<string>;
 
-/** Creates it. */
+/** Creates the renderer of the sign-in page. */
 export function createRenderSignIn(area: WebArea, waysOf: WaysToSignIn): RenderSignIn {
   return async (exchange, { username = '', ...shown }) =>
     signInPage(area.site, { ...(await waysOf(exchange, shown.returnTo)), ...shown, username });
 }
 
-/** The ways to sign in that lead to `returnTo`. */
+/** Finds the ways to sign in that lead to `returnTo`. */
 export type WaysToSignIn = (exchange: Exchange, returnTo: string | null) => Promise<Ways>;
 
 /** Ways to sign in. */
 export interface Ways {
   readonly password: boolean;
   readonly providers: readonly Provider[];
-  /** True if there would be others, had the console not ruled them out. */
+  /** True if the console has ruled out other ways. */
   readonly isForConsoleAlone: boolean;
 }
 
-/** Creates it; `offered` are the providers that can be led to. */
+/** Creates the finder; `offered`: usable providers. */
 export function createWaysToSignIn(
   area: WebArea,
   password: boolean,

@@ -17,10 +17,10 @@ const form = z.object({
   return_to: z.string().optional(),
 });
 
-/** The console leads to the sign-in page with it where its session has ended. */
+/** Query parameter by which the console says that its session has ended. */
 const endedParameter = 'ended';
 
-/** What the sign-in page needs. */
+/** Dependencies of the sign-in page. */
 export interface SignInPageOptions {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
@@ -30,7 +30,7 @@ export interface SignInPageOptions {
   readonly waysOf: WaysToSignIn;
 }
 
-/** `<path>/sign-in`: the page, and sign-in by password. */
+/** Creates `<path>/sign-in`: the page, and sign-in by password. */
 export function createSignInPage(options: SignInPageOptions): readonly Endpoint<'open'>[] {
   const { area, sessions, login, renderSignIn, waysOf } = options;
   const path = `${area.path}/sign-in`;
@@ -38,13 +38,13 @@ export function createSignInPage(options: SignInPageOptions): readonly Endpoint<
   const page = shownPage(path, async ({ exchange }) => {
     const returnTo = returnToOf(exchange.query);
     const location = destination(area, exchange.head.host, returnTo);
-    // The console always takes a fresh sign-in.
+    // The console always requires a fresh sign-in.
     const isAsked = consoleAt(area.console, exchange, location) !== null;
     const known = await sessions.current(exchange);
     if (!isAsked && known !== null) return redirection(303, location);
     const { password, providers, isForConsoleAlone } = await waysOf(exchange, returnTo);
     const [only, ...others] = password ? [] : providers;
-    // Where the console alone wants that provider, people read why first.
+    // If only the console requires the provider, people first read why.
     if (only !== undefined && others.length === 0 && !isForConsoleAlone)
       return redirection(303, providerPath(path, only, returnTo));
     const signedInAs = known?.username ?? null;

@@ -7,16 +7,16 @@ import { signOutPage } from '../pages/sign-out.ts';
 import { endSessionPage, signedOutPage } from '../pages/signed-out.ts';
 import { formAction, pageReply, shownPage } from './page.ts';
 
-/** What signing out needs. */
+/** Dependencies of signing out. */
 export interface SignOutOptions {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly providers: readonly PageProvider[];
-  /** A new text that can't be guessed. */
+  /** Creates a text that can't be guessed. */
   readonly newState: () => string;
 }
 
-/** `<path>/sign-out` and `<path>/signed-out`: ends what this browser is signed in to, here first and then at the provider. */
+/** Creates `<path>/sign-out` and `<path>/signed-out`: end the browser's sessions, here first, then at the provider. */
 export function createSignOut(options: SignOutOptions): readonly Endpoint<'open'>[] {
   const { area, sessions, providers } = options;
   const signedOut = `${area.path}/signed-out`;

@@ -6,15 +6,15 @@ import { notice } from '../components/notice.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
 import { newPasswordField } from './new-password.ts';
-import { type FormWords, type Problem, tellProblem } from './problem.ts';
+import { type FormWords, type Problem, problemTexts } from './problem.ts';
 import { firstField, tokenField } from './token-form.ts';
 
-/** The page that makes the first administrator. */
+/** State of the page that makes the first administrator. */
 export interface Activate {
-  /** The token and the user name as they were sent; empty at first. */
+  /** The sent token and user name; empty at first. */
   readonly token?: string;
   readonly username?: string;
-  /** In code points. */
+  /** Minimum length in code points. */
   readonly minPasswordLength: number;
   readonly problem: Problem | null;
 }
@@ -29,11 +29,11 @@ const words: FormWords = {
   },
 };
 
-/** `<path>/activate`. Codes with words of their own: those of `POST /api/bootstrap/activate`. */
+/** Renders `<path>/activate`, with words for the codes of `POST /api/bootstrap/activate`. */
 export function activatePage(site: Site, activate: Activate): string {
   if (activate.problem?.code === 'already_activated') return alreadyActivated(site);
   const { token = '', username = '', minPasswordLength, problem } = activate;
-  const { notice: text, fields } = tellProblem(problem, words);
+  const { notice: text, fields } = problemTexts(problem, words);
   const typed: Record<string, string> = { token, username };
   const first = firstField(['token', 'username', 'password'], fields, (name) => (typed[name] ?? '') === '');
   return renderPage(site, {
@@ -74,7 +74,7 @@ export function activatePage(site: Site, activate: Activate): string {
   });
 }
 
-/** After `<path>/activate`. */
+/** Renders the page after `<path>/activate`. */
 export function activatedPage(site: Site, { username }: { readonly username: string }): string {
   return renderPage(site, {
     heading: 'Administrator created',

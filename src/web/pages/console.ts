@@ -1,28 +1,28 @@
 import { html, renderDocument } from '../html.ts';
 import type { Site } from '../site.ts';
 
-/** What the console's script is told. */
+/** Facts for the console's script. */
 export interface ConsoleFacts {
-  /** Id of the user whom the page was given to: the web cookie's. */
+  /** Id of the web cookie's user. */
   readonly userId: string;
   readonly username: string;
   /** True if the user can sign in with a password. */
   readonly hasPassword: boolean;
-  /** Where people leave the console for: an address of the service. */
+  /** Address of the service, for leaving the console. */
   readonly home: string;
   /** `<path>/console`. */
   readonly path: string;
-  /** `base_url`: where the service is called. */
+  /** `base_url`, the origin of the service. */
   readonly origin: string;
   /** The optional endpoints that Postern serves itself. */
   readonly served: readonly string[];
   /** Names of the identity providers. */
   readonly providers: readonly string[];
-  /** In code points. */
+  /** Minimum length in code points. */
   readonly minPasswordLength: number;
 }
 
-/** The document of the console, which its script fills. */
+/** Renders the console's document, which its script fills. */
 export function consolePage(site: Site, facts: ConsoleFacts): string {
   const { userId, username, hasPassword, minPasswordLength } = facts;
   const { home, path, origin, served, providers } = facts;

@@ -1,13 +1,13 @@
-/** What people can do about a refusal. */
+/** A person's next step after a refusal. */
 export type NextStep = 'sign_in' | 'retry' | 'home';
 
-/** What a refusal means to someone who looks at a page. */
+/** Words for a refusal on a page. */
 export interface ErrorWords {
   readonly heading: string;
   readonly text: string;
-  /** The same for a form that was sent; default: `text`. */
+  /** The text for a sent form; default: `text`. */
   readonly textOfForm?: string;
-  /** The first is the one that helps most; empty: only the administrator can help. */
+  /** Next steps, the most helpful first; empty: only the administrator can help. */
   readonly steps: readonly NextStep[];
 }
 
@@ -130,7 +130,7 @@ const byCode: Readonly<Record<string, ErrorWords>> = {
   },
 };
 
-/** The words for a code; codes without any of their own have those of their status. */
+/** The words for a code, by default those of its status. */
 export function errorWords(code: string, status: number): ErrorWords {
   if (Object.hasOwn(byCode, code)) return byCode[code]!;
   if (status === 401) return signInAgain;

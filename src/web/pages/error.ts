@@ -8,26 +8,26 @@ import type { Site } from '../site.ts';
 import { errorWords, type NextStep } from './error-words.ts';
 import { waitText } from './problem.ts';
 
-/** A refusal of a navigation. */
+/** State of the page for a refused navigation. */
 export interface ErrorPage {
   readonly status: number;
-  /** Of `errors.ts`, or `validation_error`; any other has the words of its status. */
+  /** Code of `errors.ts`, or `validation_error`; any other has the words of its status. */
   readonly code: string;
   /** The public text of the code. */
   readonly detail: string;
   readonly requestId: string;
-  /** For `insufficient_scope`. */
+  /** The missing scopes of `insufficient_scope`. */
   readonly missingScopes?: readonly string[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  /** Path and query to come back to after signing in, such as those of the form; null: none. */
+  /** Path and query to return to after signing in, such as the form's; null: none. */
   readonly returnTo: string | null;
-  /** True if the page's own address may be asked for again: false where its method allows no GET. */
+  /** True if the page's own address can be loaded by GET. */
   readonly isRepeatable: boolean;
-  /** The place where people begin: a path of this host, or an address of the host that they should have asked. */
+  /** Start of the site: a path of this host, or an address of the host to use instead. */
   readonly home: string;
 }
 
-/** Any refusal: what happened, what to do, and what the administrator needs. */
+/** Renders a refusal: its cause, the next steps, and facts for the administrator. */
 export function errorPage(site: Site, error: ErrorPage): string {
   const { code, status, missingScopes = [], retryAfterSeconds, isRepeatable } = error;
   const { heading, textOfForm, steps, ...words } = errorWords(code, status);

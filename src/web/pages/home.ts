@@ -3,19 +3,19 @@ import { renderPage } from '../components/layout.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
 
-/** The first page of the area, for someone who is signed in. */
+/** State of the area's first page for a signed-in user. */
 export interface Home {
   readonly username: string;
   readonly displayName: string | null;
-  /** True if there is a password to change. */
+  /** True if the user has a password to change. */
   readonly hasPassword: boolean;
-  /** Where the application begins, a path; null: people begin on this page. */
+  /** Path of the application's start; null: this page is the start. */
   readonly application: string | null;
-  /** Address of the console; null: none, or not for this user. */
+  /** Address of the console; null: there is none for this user. */
   readonly console: string | null;
 }
 
-/** `<path>/`, signed in. Without a session, the sign-in page is shown instead. */
+/** Renders `<path>/` for a signed-in user. Without a session, the sign-in page is shown instead. */
 export function homePage(site: Site, home: Home): string {
   const { username, displayName, hasPassword, application, console } = home;
   return renderPage(site, {

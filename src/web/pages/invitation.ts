@@ -5,14 +5,14 @@ import { notice } from '../components/notice.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
 import { newPasswordField } from './new-password.ts';
-import { type FormWords, type Problem, tellProblem } from './problem.ts';
+import { type FormWords, type Problem, problemTexts } from './problem.ts';
 import { firstField, tokenField } from './token-form.ts';
 
-/** The page on which invited people choose a password. */
+/** State of the page on which invited people choose a password. */
 export interface Invitation {
-  /** The token as it was sent; empty at first. */
+  /** The sent token; empty at first. */
   readonly token?: string;
-  /** In code points. */
+  /** Minimum length in code points. */
   readonly minPasswordLength: number;
   readonly problem: Problem | null;
 }
@@ -30,9 +30,9 @@ const words: FormWords = {
   },
 };
 
-/** `<path>/invitation`. Codes with words of their own: those of `POST /api/login/invitation`. */
+/** Renders `<path>/invitation`, with words for the codes of `POST /api/login/invitation`. */
 export function invitationPage(site: Site, { token = '', minPasswordLength, problem }: Invitation): string {
-  const { notice: text, fields } = tellProblem(problem, words);
+  const { notice: text, fields } = problemTexts(problem, words);
   const first = firstField(['token', 'password'], fields, (name) => name === 'password' || token === '');
   return renderPage(site, {
     heading: 'Choose your password',
@@ -63,7 +63,7 @@ export function invitationPage(site: Site, { token = '', minPasswordLength, prob
   });
 }
 
-/** After `<path>/invitation`. `username`: whose password it is; people who were invited may not know it. */
+/** Renders the page after `<path>/invitation`. `username`: the account, whose name invited people may not know. */
 export function invitationRedeemedPage(site: Site, { username }: { readonly username: string }): string {
   return renderPage(site, {
     heading: 'Password set',

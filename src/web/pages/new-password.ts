@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { field } from '../components/field.ts';
 
-/** A field for a password to be, with the rules it has to keep. */
+/** A field for a new password, with its rules. */
 export function newPasswordField(options: {
   readonly name: string;
   readonly label: string;
-  /** In code points. */
+  /** Minimum length in code points. */
   readonly minLength: number;
   readonly problem: string | undefined;
   readonly focus: boolean;

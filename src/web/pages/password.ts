@@ -5,14 +5,14 @@ import { notice } from '../components/notice.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
 import { newPasswordField } from './new-password.ts';
-import { type FormWords, type Problem, tellProblem } from './problem.ts';
+import { type FormWords, type Problem, problemTexts } from './problem.ts';
 import { firstField } from './token-form.ts';
 
-/** The page on which the signed-in user changes the own password. */
+/** State of the page for changing one's own password. */
 export interface OwnPassword {
-  /** Whose it is: password managers want to know. */
+  /** Name of the account, for password managers. */
   readonly username: string;
-  /** In code points. */
+  /** Minimum length in code points. */
   readonly minPasswordLength: number;
   readonly problem: Problem | null;
 }
@@ -25,9 +25,9 @@ const words: FormWords = {
   },
 };
 
-/** `<path>/password`. Codes with words of their own: those of `PUT /api/self/password`. */
+/** Renders `<path>/password`, with words for the codes of `PUT /api/self/password`. */
 export function passwordPage(site: Site, { username, minPasswordLength, problem }: OwnPassword): string {
-  const { notice: text, fields } = tellProblem(problem, words);
+  const { notice: text, fields } = problemTexts(problem, words);
   const first = firstField(Object.keys(words.labels), fields, () => true);
   return renderPage(site, {
     heading: 'Change your password',
@@ -63,7 +63,7 @@ export function passwordPage(site: Site, { username, minPasswordLength, problem 
   });
 }
 
-/** After `<path>/password`. */
+/** Renders the page after `<path>/password`. */
 export function passwordChangedPage(site: Site): string {
   return renderPage(site, {
     heading: 'Password changed',

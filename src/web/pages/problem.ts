@@ -1,30 +1,30 @@
 import { type RefusalCode, refusals, type ValidationProblem } from '../../errors.ts';
 
-/** Why what a form sent was refused. A `ValidationError` is one as it stands. */
+/** Reason for refusing a form; a `ValidationError` is one, too. */
 export type Problem =
   | { readonly code: RefusalCode; readonly retryAfterSeconds?: number | undefined }
   | { readonly code: 'validation_error'; readonly problems: readonly ValidationProblem[] };
 
-/** What a page tells about a problem: above the form, and at its fields by their names. */
-export interface ToldProblem {
+/** The texts of a problem on a page: above the form, and at its fields by name. */
+export interface ProblemTexts {
   readonly notice: string | null;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The words of one form. */
+/** The words of a form. */
 export interface FormWords {
-  /** Its fields' labels, by their names. */
+  /** Labels of the fields by name. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Codes that concern one field: its name, and what is wrong with it. */
+  /** Texts for codes about a field, with its name. */
   readonly atField?: Readonly<Partial<Record<RefusalCode, readonly [field: string, text: string]>>>;
-  /** Codes that concern the form; `when` is such as `in 15 minutes`. */
+  /** Texts for codes about the form; `when` is a phrase like `in 15 minutes`. */
   readonly above?: Readonly<Partial<Record<RefusalCode, (when: string) => string>>>;
 }
 
 const marked = 'Please correct what is marked below.';
 
-/** Says what was wrong, and what to do. */
-export function tellProblem(problem: Problem | null, words: FormWords): ToldProblem {
+/** Converts a problem to texts that name its cause and the remedy. */
+export function problemTexts(problem: Problem | null, words: FormWords): ProblemTexts {
   if (problem === null) return { notice: null, fields: {} };
   if (problem.code === 'validation_error') return tellFields(problem.problems, words);
   const [name, text] = words.atField?.[problem.code] ?? [];
@@ -33,7 +33,7 @@ export function tellProblem(problem: Problem | null, words: FormWords): ToldProb
   return { notice: (words.above?.[problem.code] ?? general(problem.code))(when), fields: {} };
 }
 
-function tellFields(problems: readonly ValidationProblem[], { labels }: FormWords): ToldProblem {
+function tellFields(problems: readonly ValidationProblem[], { labels }: FormWords): ProblemTexts {
   const fields: Record<string, string> = {};
   for (const problem of problems) {
     const name = String(problem.loc.at(-1));
@@ -59,7 +59,7 @@ function fieldText({ type, msg, ctx }: ValidationProblem, label: string): string
   }
 }
 
-/** When to try again, as the end of a sentence; rounded up. */
+/** The wait before the next attempt as the end of a sentence; rounded up. */
 export function waitText(seconds: number | undefined): string {
   if (seconds === undefined || seconds <= 5) return 'in a moment';
   if (seconds <= 90) return `in ${Math.ceil(seconds)} seconds`;

@@ -8,24 +8,24 @@ import { type Provider, providerLinks } from '../components/provider-link.ts';
 import { html } from '../html.ts';
 import { returnToQuery } from '../return-to.ts';
 import type { ScriptAddresses, Site } from '../site.ts';
-import { type FormWords, type Problem, type ToldProblem, tellProblem } from './problem.ts';
+import { type FormWords, type Problem, type ProblemTexts, problemTexts } from './problem.ts';
 
-/** The page that asks who is there. */
+/** State of the sign-in page. */
 export interface SignIn {
-  /** Where to go afterwards, sent back as it is; null: nothing is sent. */
+  /** Destination after the sign-in, sent back unchanged; null: none. */
   readonly returnTo: string | null;
-  /** True if people may sign in with a user name and a password. */
+  /** True if the page offers to sign in with a password. */
   readonly password: boolean;
   readonly providers: readonly Provider[];
-  /** True if people could sign in with a password, too, but for the console. Default: false. */
+  /** True if only the console rules out signing in with a password. Default: false. */
   readonly isForConsoleAlone?: boolean;
-  /** What was typed before, or who is signed in. */
+  /** The user name entered before, or signed in. */
   readonly username?: string;
-  /** Who is signed in, and is asked again all the same: the console does so. */
+  /** The signed-in user, whom the console asks to sign in again. */
   readonly signedInAs?: string | null;
-  /** True if a session has ended in front of its user. */
+  /** True if a session has ended while its user was using the console. */
   readonly hasEnded?: boolean;
-  /** True if the browser seems to have come back without the cookie of its sign-in. */
+  /** True if the browser seems to have lost the cookie of its sign-in. */
   readonly hasLostCookie?: boolean;
   readonly problem: Problem | null;
 }
@@ -50,12 +50,12 @@ const blockedCookies =
 const lostCookie =
   'If you have just signed in, your browser did not keep the cookie that says so. Allow cookies for this site, then sign in again.';
 
-/** `<path>/sign-in`. Codes with words of their own: those of `POST /api/login/access-token` and of a provider's exchange. */
+/** Renders `<path>/sign-in`, with words for the codes of `POST /api/login/access-token` and of a provider's exchange. */
 export function signInPage(site: Site, signIn: SignIn): string {
   const { password, providers, returnTo, isForConsoleAlone = false, signedInAs = null, problem } = signIn;
   const { hasLostCookie = false } = signIn;
   const hasEnded = isOver(signIn);
-  const told = tellProblem(problem, words);
+  const told = problemTexts(problem, words);
   return renderPage(site, {
     heading: 'Sign in',
     wrong: problem !== null || hasLostCookie,
@@ -86,7 +86,7 @@ function scriptsOf({ password, signedInAs = null, returnTo }: SignIn): readonly 
   ];
 }
 
-/** Nobody is told so who has signed in elsewhere since, or has tried to here. */
+/** True if the page says that the session has ended: not to someone who has since signed in elsewhere or just tried to here. */
 function isOver({ hasEnded = false, signedInAs = null, problem }: SignIn): boolean {
   return hasEnded && signedInAs === null && problem === null;
 }
@@ -102,7 +102,7 @@ function whyAsked({ password, providers, isForConsoleAlone, signedInAs = null }:
   return html`<p id="signed-in">${who}The console ${why}.</p>`;
 }
 
-function form({ path }: Site, signIn: SignIn, { notice, fields }: ToldProblem): VNode {
+function form({ path }: Site, signIn: SignIn, { notice, fields }: ProblemTexts): VNode {
   const { returnTo, username = '', signedInAs = null } = signIn;
   const typed = username !== '' && fields.username === undefined;
   const before = isOver(signIn) ? 'ended' : null;

@@ -3,7 +3,7 @@ import { renderPage } from '../components/layout.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
 
-/** `<path>/sign-out`, for a link or a bookmark: signing out takes a form. */
+/** Renders `<path>/sign-out` for a link or bookmark: signing out takes a form. */
 export function signOutPage(site: Site): string {
   return renderPage(site, {
     heading: 'Sign out?',

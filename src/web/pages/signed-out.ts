@@ -3,7 +3,7 @@ import { renderPage } from '../components/layout.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
 
-/** `<path>/signed-out`. `stillSignedInAt`: what people call the provider that may still know them. */
+/** Renders `<path>/signed-out`. `stillSignedInAt`: label of the provider that may still know the browser. */
 export function signedOutPage(
   site: Site,
   { stillSignedInAt }: { readonly stillSignedInAt: string | null },
@@ -25,8 +25,8 @@ export function signedOutPage(
 }
 
 /**
- * After a sign-out that goes on at the provider: the response's `Refresh` header leads to `url`, and so does the link, for
- * browsers that don't follow it. `provider`: what people call it.
+ * Renders the page of a sign-out that continues at the provider: the response's `Refresh` header leads to `url`, as does a link,
+ * for browsers that ignore the header. `provider`: its label.
  */
 export function endSessionPage(
   site: Site,

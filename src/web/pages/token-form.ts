@@ -3,8 +3,8 @@ import { field } from '../components/field.ts';
 import { html } from '../html.ts';
 
 /**
- * The token of a form. One that was sent and is good stays, unseen: only what else is wrong has to be corrected. Otherwise
- * it is a field, which the script fills from the address and hides.
+ * The token of a form: hidden if it was sent and is good, so that only other problems have to be corrected; otherwise a field,
+ * which the script fills from the address and hides.
  */
 export function tokenField(options: {
   readonly label: string;
@@ -28,7 +28,7 @@ export function tokenField(options: {
   });
 }
 
-/** The first field of a form that the keyboard should begin in: the first with a problem, else the first that is empty. */
+/** The field that gets the focus: the first with a problem, else the first empty one. */
 export function firstField(
   names: readonly string[],
   problems: Readonly<Record<string, string>>,

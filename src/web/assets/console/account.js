@@ -1,4 +1,4 @@
-/** One's own account: what one may do, the password, the sessions. */
+/** The user's own account: rights, password, sessions. */
 
 import { useContext, useState } from 'preact/hooks';
 import { Console } from './context.js';

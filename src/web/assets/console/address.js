@@ -1,8 +1,8 @@
-/** The address is the only state: which part is shown, of what, filtered and sorted how. */
+/** The address as the only state: the shown part and record, filters and order. */
 
 import { useEffect, useState } from 'preact/hooks';
 
-/** The address of this page has changed without a load. */
+/** Event: the address has changed without a load. */
 const moved = 'postern:moved';
 
 /** @param {string} href */
@@ -12,7 +12,7 @@ export function go(href) {
   scrollTo(0, 0);
 }
 
-/** The address now, and again whenever it changes. */
+/** Hook: the current address. */
 export function useAddress() {
   const [href, setHref] = useState(location.href);
   useEffect(() => {
@@ -28,8 +28,8 @@ export function useAddress() {
 }
 
 /**
- * Lets links below `root` change the address without a load; with a modifier key, elsewhere, or within the page (the skip
- * link), they do what links do.
+ * Lets links below `root` change the address without a load; links with a modifier key, to other places, or within the page (the
+ * skip link) keep their usual effect.
  * @param {string} root
  */
 export function followLinksBelow(root) {
@@ -49,7 +49,7 @@ export function followLinksBelow(root) {
 const withoutFragment = (href) => href.replace(/#.*/s, '');
 
 /**
- * The address with other parameters; null, undefined and '' take one away.
+ * The address with changed parameters; null, undefined and '' remove one.
  * @param {URL} address
  * @param {Readonly<Record<string, string | null | undefined>>} changes
  */

@@ -1,4 +1,4 @@
-/** API keys: found, minted, deleted. */
+/** API keys: list, mint, delete. */
 
 import { useContext, useState } from 'preact/hooks';
 import { Question } from './ask.js';
@@ -104,7 +104,7 @@ export function ApiKeys() {
   `;
 }
 
-/** The sets of a key, with the scopes that each has now, then its own scopes. @param {any} key */
+/** The scope sets of a key with their current scopes, then its own scopes. @param {any} key */
 function held({ scope_sets: sets, scopes }) {
   return [
     ...sets.map(
@@ -115,7 +115,7 @@ function held({ scope_sets: sets, scopes }) {
   ];
 }
 
-/** Who made a key or began a session. @param {{ readonly user: any }} options */
+/** The user of a key or session. @param {{ readonly user: any }} options */
 export function Person({ user }) {
   const { root, served, may } = useContext(Console);
   if (user === null) return html`<span class="quiet">nobody</span>`;

@@ -1,11 +1,12 @@
 /**
- * Calls of Postern's API, by an access token that is kept in memory alone: the refresh cookie, which no script can read,
- * gets it when the page is opened.
+ * Calls of Postern's API by an access token that is kept only in memory: the refresh cookie, which no script can read, obtains it
+ * when the page is opened.
  */
 
-/** A response that is no success. */
+/** A response other than a success. */
 export class ApiError extends Error {
   /**
+
    * @param {number} status 0: there was none.
    * @param {{ code?: string, detail?: unknown, request_id?: string }} body
    * @param {Headers} headers
@@ -19,11 +20,14 @@ export class ApiError extends Error {
     this.status = status;
     this.code = body.code ?? (status === 422 ? 'validation_error' : 'unknown');
     this.requestId = body.request_id ?? headers.get('x-request-id') ?? '';
-    /** What is wrong with which field, of a 422. @type {readonly Problem[]} */
+    /** Problems of fields, from a 422. @type {readonly Problem[]} */
     this.problems = Array.isArray(body.detail) ? body.detail : [];
-    /** Of `insufficient_scope`: `WWW-Authenticate` names all that the call needs, the text only what is missing. @type {readonly string[]} */
+    /**
+     * Missing scopes of `insufficient_scope`, from its text: `WWW-Authenticate` names all required ones.
+     * @type {readonly string[]}
+     */
     this.missingScopes = /^Missing scope: (.+)$/.exec(this.message)?.[1]?.split(' ') ?? [];
-    /** Words for people instead of the general ones for the code; '' for the general ones. @type {unknown} */
+    /** Words for people in place of the code's general ones; '' for the general ones. @type {unknown} */
     this.words = '';
   }
 }
@@ -39,13 +43,13 @@ export class ApiError extends Error {
  * @typedef {{ readonly value: any, readonly etag: string | null }} ApiResult
  */
 
-/** True if what was read before is no longer what is there. @param {unknown} error */
+/** True if the record has changed since it was read. @param {unknown} error */
 export function isStale(error) {
   return error instanceof ApiError && (error.code === 'precondition_failed' || error.code === 'not_found');
 }
 
 /**
- * Gives a refusal the words for what was tried, by its code.
+ * Gives a refusal the words of the attempted action, by its code.
  * @template T
  * @param {Readonly<Record<string, unknown>>} words
  * @param {Promise<T>} call
@@ -69,14 +73,16 @@ export class Api {
   #expected;
   #signIn;
   #onScopes;
-  /** What the signed-in user may do. @type {ReadonlySet<string>} */
+  /** Scopes of the signed-in user. @type {ReadonlySet<string>} */
   scopes = new Set();
-  /** Who is signed in. */
+  /** Id of the signed-in user. */
   userId = '';
-  /** True if a change has had no response, so that nobody knows what is there now. */
+  /** True if a change has had no response, so that its outcome is unknown. */
   isUncertain = false;
 
   /**
+
+
    * @param {string} expected Id of the user whom the page was given to.
    * @param {(reason: 'ended' | 'someone else') => Promise<never>} signIn Leads to the sign-in page and back.
    * @param {() => void} onScopes Other scopes than before are held.
@@ -112,7 +118,7 @@ export class Api {
     return this.#call('DELETE', path, { ifMatch });
   }
 
-  /** Gets a token, or a new one; several at once wait for the same. */
+  /** Gets a new token; concurrent calls wait for the same one. */
   refresh() {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = null;
@@ -125,7 +131,7 @@ export class Api {
     if (response.status === 401) await this.#signIn('ended');
     const { value } = await resultOf(response);
     this.userId = subjectOf(value.access_token);
-    // The refresh cookie is another sign-in's, or another host has planted it: nobody acts as someone else without noticing.
+    // The refresh cookie is of another sign-in, or planted by another host: no one must act as someone else unnoticed.
     if (this.userId !== this.#expected) await this.#signIn('someone else');
     this.#token = value.access_token;
     this.#expiresMs = performance.now() + value.expires_in * 1000;
@@ -144,13 +150,13 @@ export class Api {
     if (this.#token === null || performance.now() > this.#expiresMs - 5_000) await this.refresh();
     let response = await this.#sendWithToken(method, path, options);
     if (response.status === 401) {
-      // Ended, or narrowed: the cookie knows.
+      // The session has ended or was narrowed: the refresh tells.
       await this.refresh();
       response = await this.#sendWithToken(method, path, options);
     }
     const result = resultOf(response);
     if (response.status === 403) {
-      // What may be done is less than the token says; it is no longer offered once the refusal is shown.
+      // The user's rights are fewer than the token's: actions without rights disappear once the refusal is shown.
       await Promise.allSettled([result, this.refresh()]);
     }
     return result;
@@ -190,7 +196,7 @@ async function send(method, path, options) {
   }
 }
 
-/** True if a proxy in front of Postern says that it has had no response itself. @param {Answer} answer */
+/** True if the response is a proxy's, which got none from Postern. @param {Answer} answer */
 function isOfGateway({ status, text }) {
   return (status === 502 || status === 504) && parsed(text)?.code === undefined;
 }

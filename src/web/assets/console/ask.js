@@ -1,4 +1,4 @@
-/** Questions before something ends, and forms in front of the page. */
+/** Confirmations of destructive actions, and forms in front of the page. */
 
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isStale } from './api.js';
@@ -7,8 +7,8 @@ import { reloadAll, useAction, useLoaded } from './loaded.js';
 import { html, Problem } from './show.js';
 
 /**
- * A window in front of the page; Escape closes it, and the keyboard goes back to where it was. With `first`, Escape only
- * says what has to be done first.
+ * A window in front of the page; Escape closes it, and the focus returns. With `first`, Escape only says what has to be done
+ * first.
  * @param {{
  *   readonly title: unknown,
  *   readonly onClose: () => void,
@@ -25,7 +25,7 @@ export function Window({ title, onClose, children, isWide = false, first = '' })
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => {
-      // Nothing behind the window can have the focus until it is gone.
+      // Elements behind the window can't have the focus while it is open.
       queueMicrotask(() => focusAgain(before));
       if (!api.isUncertain) return;
       api.isUncertain = false;
@@ -54,7 +54,7 @@ export function Window({ title, onClose, children, isWide = false, first = '' })
   `;
 }
 
-/** @param {Element | null} before What had the focus; where it is gone, the page's content gets it. */
+/** @param {Element | null} before The element that had the focus; if it is gone, the page's content gets it. */
 function focusAgain(before) {
   if (document.querySelector('dialog') !== null) return;
   if (before instanceof HTMLElement && before.isConnected) before.focus();
@@ -62,8 +62,8 @@ function focusAgain(before) {
 }
 
 /**
- * Asks for confirmation before something ends. `children` say what ends; `words` say how many, by the result of `count`, which is
- * called when the question is asked and whenever `version`, that of the record, changes. Until the result is there the question
+ * Asks for confirmation of a destructive action, described by `children`. `words` state the numbers affected, from the result of
+ * `count`, which is called first and whenever `version`, that of the record, changes. Until the result has arrived the action
  * can't be confirmed; `words` and `confirm` get null for an unknown result. `onStale` is called when the record has changed or
  * gone since it was read.
  * @param {{

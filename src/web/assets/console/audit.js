@@ -1,4 +1,4 @@
-/** The record of who did what. */
+/** The audit's events. */
 
 import { useContext, useState } from 'preact/hooks';
 import { useAddress } from './address.js';
@@ -28,7 +28,7 @@ const filters = [
 ];
 
 /**
- * What a change was: fields, then scopes and sets that were added (+) or taken away (−).
+ * The changes of an event: fields, then added (+) and removed (−) scopes and sets.
  * @param {{ readonly changes: any, readonly names: ReadonlyMap<string, string> }} options
  */
 function Changes({ changes, names }) {
@@ -47,7 +47,7 @@ function Changes({ changes, names }) {
   `;
 }
 
-/** At most this many of each kind are shown beside the number of the others. */
+/** Maximum number of names shown of each kind, beside the number of further ones. */
 const mostShown = 4;
 
 /** @param {{ readonly sign: string, readonly values?: readonly string[], readonly show: (value: string) => unknown }} options */
@@ -147,7 +147,7 @@ export function Audit() {
 }
 
 /**
- * Every event that the filters of the address match, page by page, the newest first.
+ * Loads all events that match the filters of the address, page by page, the newest first.
  * @param {import('./api.js').Api} api
  * @param {URLSearchParams} parameters
  * @param {(count: number) => void} onProgress

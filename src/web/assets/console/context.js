@@ -1,4 +1,4 @@
-/** What every part of the console needs. */
+/** The context of the console's parts. */
 
 import { createContext } from 'preact';
 

@@ -1,12 +1,17 @@
-/** Words for numbers of things, and for what happens to them. */
+/** Words for numbers of things, and for their fate. */
 
-/** '' for none, "all" where the number is not known. @param {number | null | undefined} count @param {string} one @param {string} many */
+/**
+ * The number with its noun; '' for none, "all" if unknown.
+ * @param {number | null | undefined} count
+ * @param {string} one
+ * @param {string} many
+ */
 export function counted(count, one, many) {
   if (count === null || count === undefined) return `all ${many}`;
   return count === 0 ? '' : `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }
 
-/** A sentence that says what happens to each kind; '' if nothing happens. @param {(readonly [what: string, fate: string])[]} fates */
+/** A sentence with the fate of each kind of things; '' for none. @param {(readonly [what: string, fate: string])[]} fates */
 export function ending(...fates) {
   const parts = fates.filter(([what]) => what !== '').map(([what, fate]) => `${what} will ${fate}`);
   const words = parts.join(' and ');

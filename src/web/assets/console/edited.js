@@ -1,4 +1,4 @@
-/** A change of one record: only what differs is sent, and never over what someone else has changed since. */
+/** A change of a record: only different fields are sent, and never over someone else's later change. */
 
 import { useContext, useRef, useState } from 'preact/hooks';
 import { ApiError, inWords } from './api.js';
@@ -11,8 +11,8 @@ import { Text } from './text.js';
 /** @typedef {{ readonly field: string, readonly before: string, readonly now: string }} Difference */
 
 /**
- * `onTaken`: what someone else has made of it is to be shown. `conflict` says what stands against a change,
- * `spell` what a value is called.
+ * A form for changing a record. `onTaken` is called to show someone else's version. `conflict` returns an objection to a change,
+ * `spell` the words for a value.
  * @param {{
  *   readonly title: string,
  *   readonly path: string,
@@ -49,7 +49,7 @@ export function Edited({
   const [asked, setAsked] = useState(
     /** @type {{ readonly changes: Record<string, unknown>, readonly words: unknown } | null} */ (null),
   );
-  // A save replaces this form by one for the new version, which begins with the word.
+  // A save replaces this form by one for the new version, which begins with the message.
   const [said, setSaid] = useState(isSaved ? 'Saved.' : '');
   const save = useAction(async (/** @type {Record<string, unknown>} */ changes) => {
     try {
@@ -67,7 +67,7 @@ export function Edited({
   const ask = useAction(async (/** @type {Record<string, unknown>} */ changes) => {
     const before = entries.current;
     const words = await confirm?.(changes);
-    // What has been entered meanwhile is not what was asked about.
+    // Entries have changed since the question.
     if (entries.current !== before) return;
     if (words === undefined || words === null) await save.run(changes);
     else setAsked({ changes, words });

@@ -1,4 +1,4 @@
-/** The scopes of a user, and where each comes from. */
+/** The scopes of a user with their origins. */
 
 import { gives, onlyGranted, providersOf } from './held.js';
 import { html } from './show.js';

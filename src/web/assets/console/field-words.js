@@ -1,4 +1,4 @@
-/** What is wrong with a field, in words for people. */
+/** Words for people about problems of fields. */
 
 /** Labels of the forms' fields, by the API's names. @type {Readonly<Record<string, string>>} */
 const labels = {

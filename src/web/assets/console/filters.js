@@ -10,8 +10,7 @@ import { html } from './show.js';
 import { isolated } from './text.js';
 
 /**
- * What a field takes: a text, a date, the name of a user or set, the id of whatever or the name of a user, or one of the
- * scopes that there are.
+ * Kind of a filter's value: a text, a date, the name of a user or set, any id or the name of a user, or an existing scope.
  * @typedef {'text' | 'date' | 'user' | 'id' | 'set' | 'scope'} FilterType
  * @typedef {{
  *   readonly name: string,
@@ -22,7 +21,7 @@ import { isolated } from './text.js';
  * @typedef {Pick<import('./context.js').ConsoleContext, 'api' | 'served' | 'may'>} Reader
  */
 
-/** What the ids of a filter may be of, by the names of `kinds`. @type {Partial<Record<FilterType, readonly string[]>>} */
+/** Kinds of records that a filter's ids may belong to, as in `kinds`. @type {Partial<Record<FilterType, readonly string[]>>} */
 const namedBy = { user: ['user'], set: ['scope_set'], id: ['user', 'scope_set', 'api_key'] };
 
 /** @param {Filter['type']} type @param {Reader} reader */
@@ -33,8 +32,13 @@ function readableKinds(type, { served, may }) {
 }
 
 /**
- * `path` is the list's, `names` what the ids that were entered are called.
- * @param {{ readonly filters: readonly Filter[], readonly address: URL, readonly path: string, readonly names: Map<string, string> }} options
+ * The form of a list's filters. `path` is the list's, `names` the names of entered ids.
+ * @param {{
+ *   readonly filters: readonly Filter[],
+ *   readonly address: URL,
+ *   readonly path: string,
+ *   readonly names: Map<string, string>,
+ * }} options
  */
 export function Filters({ filters, address, path, names }) {
   const context = useContext(Console);
@@ -63,7 +67,7 @@ export function Filters({ filters, address, path, names }) {
     setProblem('');
     go(withParameters(address, changes));
   };
-  /** The id of what has that name, where it may be one. @param {string} value @param {Filter['type']} type */
+  /** The id of the named record, for filters that take names. @param {string} value @param {Filter['type']} type */
   async function idOf(value, type) {
     const [kind] = readableKinds(type, context);
     if (kind === undefined || isId(value)) return value;
@@ -101,7 +105,7 @@ async function scopesOf(api, path) {
 }
 
 /**
- * One that the address has is there before the others are loaded.
+ * The scopes to choose from, with the address's own even before the others are loaded.
  * @param {readonly string[]} scopes
  * @param {URL} address
  * @param {Filter} filter
@@ -113,7 +117,7 @@ function scopeChoices(scopes, address, { name }) {
   return all.map((scope) => /** @type {const} */ ([scope, scope]));
 }
 
-/** @param {string} value A local date and time. Throws an error whose message people are shown. */
+/** @param {string} value A local date and time. Throws an error with a message for people. */
 function instantOf(value) {
   if (value === '') return '';
   const date = new Date(value);
@@ -122,7 +126,7 @@ function instantOf(value) {
 }
 
 /**
- * Shows what the address has, until something else is entered: that stays while the list loads.
+ * A filter's field, which shows the address's value until something else is entered: entries stay while the list loads.
  * @param {{ readonly filter: Filter, readonly address: URL, readonly names: Map<string, string> }} options
  */
 function FilterField({ filter: { name, label, choices, type = 'text' }, address, names }) {
@@ -160,7 +164,12 @@ function FilterField({ filter: { name, label, choices, type = 'text' }, address,
   `;
 }
 
-/** What an id is called; null: nothing that the reader may see. @param {string} id @param {FilterType} type @param {Reader} reader */
+/**
+ * The name of a record by id; null if the reader may not see it.
+ * @param {string} id
+ * @param {FilterType} type
+ * @param {Reader} reader
+ */
 async function nameOf(id, type, reader) {
   for (const { path, field } of readableKinds(type, reader)) {
     const found = await reader.api.get(path + encodeURIComponent(id)).catch(() => null);
@@ -169,7 +178,7 @@ async function nameOf(id, type, reader) {
   return null;
 }
 
-/** As a field for local dates and times has it. @param {string} instant */
+/** An instant in the form of a field for local dates and times. @param {string} instant */
 function localDate(instant) {
   const date = new Date(instant);
   if (Number.isNaN(date.getTime())) return '';

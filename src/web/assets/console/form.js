@@ -1,7 +1,4 @@
-/**
- * Fields of the console's forms. What is given for a field is where it begins: what people have entered since stays, whatever
- * else is shown.
- */
+/** Fields of the console's forms. A given value is only initial: entries stay, even when the record is loaded again. */
 
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { html } from './show.js';
@@ -42,7 +39,10 @@ export function Field({ name, label, value = '', hint, type = 'text', autocomple
   `;
 }
 
-/** A field for a password, with a button that shows what is typed. @param {{ readonly what: string, readonly children?: unknown }} options */
+/**
+ * A field for a password, with a button that shows what is typed.
+ * @param {{ readonly what: string, readonly children?: unknown }} options
+ */
 function Revealable({ what, children }) {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   const [isShown, setShown] = useState(false);
@@ -65,7 +65,7 @@ function Revealable({ what, children }) {
 }
 
 /**
- * Choices of which any number can be made. What may not be given is not offered, but what is there stays.
+ * Checkboxes for any number of choices. A right that may not be given isn't offered, but one that is already given stays.
  * @param {{
  *   readonly name: string,
  *   readonly label: string,
@@ -91,10 +91,10 @@ export function Choices({ name, label, choices, chosen, none }) {
   `;
 }
 
-/** Of Postern's own scopes: they come after those of the service. */
+/** Matches Postern's own scopes, which follow the service's. */
 const ownScope = /^(apikeys|audit|scopesets|sessions|users):/;
 
-/** Scopes as choices, in the order in which people look for them. @param {Iterable<string>} scopes */
+/** Scopes as choices, the service's first. @param {Iterable<string>} scopes */
 export function scopeChoices(scopes) {
   const sorted = [...scopes].sort();
   return [
@@ -105,7 +105,7 @@ export function scopeChoices(scopes) {
 
 /** @typedef {ReturnType<typeof sent>} Sent */
 
-/** What a form holds. @param {SubmitEvent} event */
+/** The values of a sent form. @param {SubmitEvent} event */
 export function sent(event) {
   event.preventDefault();
   const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));

@@ -1,4 +1,4 @@
-/** The rights of a user, and those among them that come only with a sign-in through an identity provider. */
+/** The rights of a user, and those that come only with a sign-in through an identity provider. */
 
 /** @typedef {{ readonly id: string, readonly scopes: readonly string[] }} ScopeSet */
 /**

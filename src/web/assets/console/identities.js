@@ -1,4 +1,4 @@
-/** How a user signs in: the password, and the accounts at identity providers that are linked. */
+/** The ways in which a user signs in: the password, and linked accounts at identity providers. */
 
 import { useContext, useState } from 'preact/hooks';
 import { inWords } from './api.js';
@@ -12,7 +12,7 @@ import { Text } from './text.js';
 /** @typedef {{ readonly provider: string | null, readonly subject: string }} Identity */
 
 /**
- * With `onChanged`, accounts can be linked and unlinked.
+ * The list of ways to sign in; with `onChanged`, accounts can be linked and unlinked.
  * @param {{ readonly user: any, readonly isOwn?: boolean, readonly onChanged?: () => void }} options
  */
 export function Identities({ user, isOwn = false, onChanged }) {
@@ -115,7 +115,14 @@ function Link({ user, onClose, onLinked }) {
   `;
 }
 
-/** @param {{ readonly user: any, readonly identity: Identity, readonly onClose: () => void, readonly onUnlinked: () => void }} options */
+/**
+ * @param {{
+ *   readonly user: any,
+ *   readonly identity: Identity,
+ *   readonly onClose: () => void,
+ *   readonly onUnlinked: () => void,
+ * }} options
+ */
 function Unlink({ user, identity: { provider, subject }, onClose, onUnlinked }) {
   const { api } = useContext(Console);
   const name = html`<${Text} of=${user.username} />`;

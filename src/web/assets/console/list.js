@@ -8,7 +8,12 @@ import { useLoaded } from './loaded.js';
 import { html, Problem } from './show.js';
 
 /**
- * @typedef {{ readonly label: string, readonly sort?: string, readonly kind?: 'wide' | 'name' | 'tight', readonly cell: (item: any) => unknown }} Column
+ * @typedef {{
+ *   readonly label: string,
+ *   readonly sort?: string,
+ *   readonly kind?: 'wide' | 'name' | 'tight',
+ *   readonly cell: (item: any) => unknown,
+ * }} Column
  * @typedef {import('./filters.js').Filter} Filter
  * @typedef {{
  *   readonly path: string,
@@ -42,7 +47,7 @@ export function List({ path, what, columns, filters, sort, empty, version, onLoa
   const table = useRef(/** @type {HTMLElement | null} */ (null));
   const hadFocus = table.current?.contains(document.activeElement);
   useLayoutEffect(() => {
-    // What had it is gone with its row.
+    // The focused element is gone with its row.
     if (hadFocus && document.activeElement === document.body) table.current?.focus();
   }, [page]);
   const isFiltered = filters.some(({ name }) => address.searchParams.has(name));
@@ -106,7 +111,7 @@ export function List({ path, what, columns, filters, sort, empty, version, onLoa
 }
 
 /**
- * What of the address is for the API; anything else in it is left out.
+ * The address's parameters for the API, without any others.
  * @param {URL} address
  * @param {readonly Filter[]} filters
  */

@@ -1,12 +1,12 @@
-/** What a part shows is asked for when it is opened. */
+/** Loading of data by a part when it is opened. */
 
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiError } from './api.js';
 
-/** What is shown may not be what is there. */
+/** Event: shown data may be out of date. */
 const stale = 'postern:stale';
 
-/** Asks again for everything that is shown. */
+/** Reloads everything shown. */
 export function reloadAll() {
   dispatchEvent(new Event(stale));
 }
@@ -24,7 +24,7 @@ export function reloadAll() {
  */
 export function useLoaded(load, dependencies) {
   const [round, setRound] = useState(0);
-  // Another for each time that is loaded, so that what is there is known to be of an earlier one at once.
+  // A new object for each load, which tells a result of an earlier load at once.
   const current = useMemo(() => ({}), [...dependencies, round]);
   const [state, setState] = useState(
     /** @type {{ readonly of: object | null, readonly value: T | null, readonly error: ApiError | null }} */ ({
@@ -53,7 +53,7 @@ export function useLoaded(load, dependencies) {
 }
 
 /**
- * Something that a person starts: what it came to, and whether it is still going on.
+ * Hook: an action started by a person, with its outcome, and a flag while it runs.
  * @template {readonly unknown[]} A
  * @param {(...args: A) => Promise<void>} act
  */

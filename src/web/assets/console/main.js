@@ -1,4 +1,4 @@
-/** The console: reads where it is, gets a token, and shows the part that the address names. */
+/** The console: reads the page's facts, gets a token, and shows the part that the address names. */
 
 import { h, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -34,7 +34,7 @@ const {
 } = place.dataset;
 const endpoints = new Set(served.split(' '));
 
-/** Event: what the user may do has changed. */
+/** Event: the user's scopes have changed. */
 const scopesChanged = 'postern:scopes';
 
 const api = new Api(
@@ -129,7 +129,10 @@ function show(part, id, offered) {
   return h(shown, { key: `${part.name}/${id}`, id });
 }
 
-/** For an address that was typed by someone who may not see it: the API says why. @param {{ readonly part: Part }} options */
+/**
+ * A part whose address was entered by someone who may not see it: shows the API's reason.
+ * @param {{ readonly part: Part }} options
+ */
 function Refused({ part: { name, label, endpoint } }) {
   const isServed = endpoint === null || endpoints.has(endpoint);
   const { error } = useLoaded(async () => (isServed ? api.get(`/api/admin/${name}/?size=1`) : null), [name]);
@@ -140,7 +143,7 @@ function Refused({ part: { name, label, endpoint } }) {
   `;
 }
 
-/** As on the other pages: a gate in a wall. */
+/** The mark of the other pages: a gate in a wall. */
 function Mark() {
   return html`
     <svg class="mark" viewBox="0 0 32 32" width="32" height="32" aria-hidden="true" focusable="false">
@@ -169,7 +172,7 @@ const shared = {
 };
 
 followLinksBelow(root);
-// By the time the page comes back from the browser's back/forward cache, its user may be signed out: it keeps nothing.
+// When the page comes back from the back/forward cache, its user may be signed out: it must show nothing.
 addEventListener('pagehide', () => render(null, place));
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) location.reload();

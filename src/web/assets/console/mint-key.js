@@ -13,7 +13,7 @@ import { Text } from './text.js';
 /** @typedef {{ readonly id: string, readonly username: string }} Owner */
 
 /**
- * One's own, or one of `owner`.
+ * Mints a key of the signed-in user or of `owner`.
  * @param {{ readonly onClose: () => void, readonly onMinted: () => void, readonly owner?: Owner }} options
  */
 export function MintKey({ onClose, onMinted, owner }) {
@@ -109,7 +109,7 @@ function NewKey({ owner, onClose, onMinted }) {
 function MintedKey({ minted, onClose }) {
   const { origin } = useContext(Console);
   const place = useRef(/** @type {HTMLElement | null} */ (null));
-  // What had the focus is gone; a second press of Enter must not close what is shown once.
+  // The focused element is gone; a second press of Enter must not close the only view of the key.
   useLayoutEffect(() => place.current?.querySelector('pre')?.focus(), []);
   const curl = `curl ${origin}/ \\\n  -H 'X-API-Key: ${minted.key}'`;
   return html`

@@ -1,14 +1,20 @@
-/** Names of what the audit knows by ids alone: they come after the rows, where they may be seen. */
+/** Names of records that the audit has only ids of, loaded after the rows as far as the reader may see them. */
 
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { Console } from './context.js';
 
-/** So many are looked up at once. */
+/** Maximum number of concurrent lookups. */
 const lookupsAtOnce = 6;
 
 /**
- * Where each kind of target is read, and by what it is called.
- * @type {Readonly<Record<string, { readonly what: string, readonly path: string, readonly field: string, readonly scope: string, readonly endpoint: string | null }>>}
+ * For each kind of target its endpoint, and the field with its name.
+ * @type {Readonly<Record<string, {
+ *   readonly what: string,
+ *   readonly path: string,
+ *   readonly field: string,
+ *   readonly scope: string,
+ *   readonly endpoint: string | null,
+ * }>>}
  */
 export const kinds = {
   user: {
@@ -47,7 +53,7 @@ function idsOf({ actor, target, changes }) {
 }
 
 /**
- * Names by id. What was removed, and whatever the reader may not see, has none.
+ * Names by id, without records that were removed or the reader may not see.
  * @param {readonly any[]} events
  * @returns {ReadonlyMap<string, string>}
  */
@@ -77,7 +83,7 @@ export function useNames(events) {
   return names;
 }
 
-/** What stands for an id that has no name. @param {ReadonlyMap<string, string>} names @param {string} id */
+/** The name for an id, or a short form of the id. @param {ReadonlyMap<string, string>} names @param {string} id */
 export function nameOf(names, id) {
   // A word joiner keeps the two parts on one line.
   return names.get(id) ?? (id.length > 16 ? `…\u2060${id.slice(-6)}` : id);

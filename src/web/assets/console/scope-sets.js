@@ -1,4 +1,4 @@
-/** Named sets of scopes: a change of one is a change for everyone who has it. */
+/** Named sets of scopes: a change of a set applies to everyone who has it. */
 
 import { useContext, useState } from 'preact/hooks';
 import { go } from './address.js';
@@ -95,7 +95,7 @@ function NewSet({ onClose }) {
 /** @param {Record<string, unknown>} form */
 const nameTaken = ({ name }) => html`There is already a set called <${Text} of=${name} />.`;
 
-/** Who loses scopes, as far as they do not hold them otherwise. @param {any} users */
+/** Words for the users who lose scopes that they don't hold otherwise. @param {any} users */
 function losers(users) {
   if (users === null) return 'Every user and every key that has this set loses';
   if (users.total === 0) return 'Every key that has this set loses';
@@ -127,7 +127,7 @@ export function ScopeSet({ id }) {
     set.reload();
   };
 
-  /** Who would lose what. @param {Record<string, unknown>} changes */
+  /** Asks for confirmation of a change by which users lose scopes. @param {Record<string, unknown>} changes */
   const confirm = async ({ scopes }) => {
     const removed = value.scopes.filter(
       (/** @type {string} */ scope) => Array.isArray(scopes) && !scopes.includes(scope),

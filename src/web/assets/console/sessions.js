@@ -1,4 +1,4 @@
-/** Who is signed in, and from where; what is ended here is over at the next request. */
+/** Sessions with their users and origins; an ended session is over at its next request. */
 
 import { useContext, useState } from 'preact/hooks';
 import { Person } from './api-keys.js';
@@ -9,7 +9,7 @@ import { List } from './list.js';
 import { html, State, Time } from './show.js';
 import { Text } from './text.js';
 
-/** What is in a User-Agent, and what people call it. Many name others as well, so the first that is found counts. */
+/** Names of programs by their token in a User-Agent. Many name others as well, so the first match counts. */
 const programs = {
   'Edg/': 'Edge',
   'OPR/': 'Opera',
@@ -57,7 +57,7 @@ const filters = [
   { name: 'method__eq', label: 'Signed in by' },
 ];
 
-/** Everyone's. */
+/** The sessions of all users. */
 export function Sessions() {
   const { may } = useContext(Console);
   const [version, setVersion] = useState(0);
@@ -106,7 +106,7 @@ function endColumn(end) {
   };
 }
 
-/** One's own. */
+/** The user's own sessions. */
 export function OwnSessions() {
   const { api } = useContext(Console);
   const [version, setVersion] = useState(0);
@@ -165,7 +165,7 @@ export function OwnSessions() {
 }
 
 /**
- * Asks whether a session should end. `children` say whose it is, if it need not be one's own.
+ * Asks for confirmation of ending a session. `children` name its user unless it is one's own.
  * @param {{
  *   readonly session: any,
  *   readonly list: string,

@@ -1,4 +1,4 @@
-/** Small pieces that every part of the console shows. */
+/** Small components of all parts of the console. */
 
 import htm from 'htm';
 import { h } from 'preact';
@@ -14,7 +14,7 @@ const withSeconds = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', ti
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 
 /**
- * An instant in the reader's zone; the exact one on hover.
+ * An instant in the reader's time zone, with the exact one on hover.
  * @param {{ readonly at: string | null, readonly none?: string, readonly seconds?: boolean }} options
  */
 export function Time({ at, none = 'never', seconds = false }) {
@@ -24,7 +24,7 @@ export function Time({ at, none = 'never', seconds = false }) {
 }
 
 /**
- * Names, one beside the other. `of`: the owner of the names, for people who don't see what the names stand beside.
+ * Names side by side. `of`: the owner of the names, for people who don't see the context.
  * @param {{ readonly names: readonly string[], readonly none?: string, readonly most?: number, readonly of?: string }} options
  */
 export function Names({ names, none = 'none', most, of }) {
@@ -38,7 +38,7 @@ export function Name({ name }) {
 }
 
 /**
- * Items, one beside the other; those beyond `most` are folded behind their number.
+ * Items side by side; those beyond `most` are folded behind their number.
  * @param {{ readonly items: readonly unknown[], readonly most?: number, readonly word?: string, readonly of?: string }} options
  */
 export function Several({ items, most = items.length, word = 'and', of }) {
@@ -52,13 +52,13 @@ export function Several({ items, most = items.length, word = 'and', of }) {
   `;
 }
 
-/** Content that is shown once its label is clicked or touched, or the keyboard opens it. @param {{ readonly label: unknown, readonly children?: unknown }} options */
+/** Content that its label unfolds. @param {{ readonly label: unknown, readonly children?: unknown }} options */
 export function Folded({ label, children }) {
   return html`<details class="folded"><summary>${label}</summary><div class="names">${children}</div></details>`;
 }
 
 /**
- * A text that is needed elsewhere, with a button that copies it where pages may.
+ * A text for use elsewhere, with a button that copies it where pages may write to the clipboard.
  * @param {{ readonly text: string, readonly what: string, readonly long?: boolean }} options
  */
 export function Copyable({ text, what, long = false }) {
@@ -107,8 +107,12 @@ const whatToDo = {
 };
 
 /**
- * What went wrong, what to do about it, and what an administrator needs to find out why.
- * @param {{ readonly error: import('./api.js').ApiError, readonly again?: () => void, readonly labels?: Readonly<Record<string, string>> }} options
+ * An error with its remedy, and the facts by which an administrator finds its cause.
+ * @param {{
+ *   readonly error: import('./api.js').ApiError,
+ *   readonly again?: () => void,
+ *   readonly labels?: Readonly<Record<string, string>>,
+ * }} options
  */
 export function Problem({ error, again, labels = {} }) {
   const { status, code, words, message, problems, missingScopes, requestId } = error;

@@ -1,11 +1,11 @@
 /**
- * Texts that people choose: names, labels, descriptions, user agents. Such a text may run from right to left, and may hold
- * characters that turn what follows; what stands beside it keeps its direction (UAX #9).
+ * Texts that people choose: names, labels, descriptions, user agents. Such a text may run from right to left, and may have
+ * characters that change the direction of what follows; its surroundings keep their direction (UAX #9).
  */
 
 import { h } from 'preact';
 
-/** Letters of a word, or of a part of it, that stay on one line where the page has room for them. */
+/** Maximum number of letters of a word, or of its part, that stay on one line if the page has room. */
 const mostWhole = 22;
 
 const longWord = new RegExp(`(\\S{${mostWhole + 1},})`);
@@ -14,8 +14,8 @@ const longWord = new RegExp(`(\\S{${mostWhole + 1},})`);
 const joint = /(?<=[.:/_-])|(?=@)/;
 
 /**
- * The text with balanced isolates: each that it opens is closed, and no other. `bdi` alone does not contain a text with a PDI
- * (U+2069) of its own, or with a paragraph separator, which ends every isolate.
+ * The text with balanced isolates: each one opened is closed, and no other. `bdi` alone doesn't contain a text with its own PDI
+ * (U+2069), or with a paragraph separator, which ends every isolate.
  * @param {string} text
  */
 function contained(text) {
@@ -34,14 +34,14 @@ function contained(text) {
 }
 
 /**
- * The text for places that take no element: a title, an attribute, the middle of a string.
+ * The text for use without an element: in a title, an attribute, the middle of a string.
  * @param {string} text
  */
 export function isolated(text) {
   return /^[ -~]*$/.test(text) ? text : `\u2068${contained(text)}\u2069`;
 }
 
-/** A text that people have chosen. @param {{ readonly of: string }} options */
+/** A text chosen by people. @param {{ readonly of: string }} options */
 export function Text({ of }) {
   const words = contained(of).split(longWord);
   return h(
@@ -57,7 +57,7 @@ function lineOf(line, index) {
   return index === 0 ? whole : [h('wbr', null), whole];
 }
 
-/** Parts of a long word, each as long as may stay whole, or without a joint. @param {string} word */
+/** Splits a long word at joints into parts no longer than may stay whole. @param {string} word */
 function linesOf(word) {
   /** @type {string[]} */
   const lines = [];
@@ -71,7 +71,7 @@ function linesOf(word) {
 }
 
 /**
- * Texts, or elements that hold them, with `separator` between them; null for none.
+ * Texts or elements with `separator` between them; null for none.
  * @param {readonly unknown[]} texts
  * @param {string} separator
  */

@@ -1,4 +1,4 @@
-/** What else can be done about a user: invite, unlock, disable, sign out everywhere, remove. */
+/** Actions on a user: invite, unlock, disable, sign out everywhere, remove. */
 
 import { useContext, useState } from 'preact/hooks';
 import { go } from './address.js';

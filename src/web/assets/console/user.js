@@ -1,4 +1,4 @@
-/** One user: who it is, what it may do and why, and what can be done about it. */
+/** The page of a user: profile, rights with their origins, actions. */
 
 import { useContext, useState } from 'preact/hooks';
 import { Console } from './context.js';
@@ -73,10 +73,19 @@ const fieldNames = {
   disabled: 'Disabled',
 };
 
-/** @param {{ readonly user: any, readonly etag: string | null, readonly sets: readonly any[], readonly isSaved: boolean, readonly onSaved: () => void, readonly onTaken: () => void }} options */
+/**
+ * @param {{
+ *   readonly user: any,
+ *   readonly etag: string | null,
+ *   readonly sets: readonly any[],
+ *   readonly isSaved: boolean,
+ *   readonly onSaved: () => void,
+ *   readonly onTaken: () => void,
+ * }} options
+ */
 function EditUser({ user, etag, sets, isSaved, onSaved, onTaken }) {
   const { api } = useContext(Console);
-  // What the caller holds can be given; what the user has stays on the list, so that it can be taken away.
+  // The caller can give the scopes that they hold; the user's own stay on the list, to be removed.
   const scopes = new Set([...user.scopes, ...api.scopes]);
   const offered = sets.filter(
     (set) =>
