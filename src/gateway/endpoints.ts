@@ -11,7 +11,6 @@ import { redeemInvitation } from '../endpoints/redeem-invitation.ts';
 import { createOwnRoutes, type OwnRoutes } from '../endpoints/routes.ts';
 import { administrationEndpoints, credentialEndpoints } from '../endpoints/table.ts';
 import { optionalEndpointAt } from '../rules/own-areas.ts';
-import { otherEndpoints } from './administration.ts';
 import { composeEndpointParts, type SharedParts } from './endpoint-parts.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
 
@@ -36,7 +35,6 @@ export async function composeEndpoints(config: Config, shared: SharedParts): Pro
     ...[...credentialEndpoints, ...administrationEndpoints]
       .filter(({ path }) => isServed(path, config))
       .map((definition) => createEndpoint(definition as EndpointDefinition<Guard>, parts) as AnyEndpoint),
-    ...otherEndpoints(parts).filter(({ path }) => isServed(path, config)),
   ];
   const pages = await composePages(config, parts, shared, { api, providers });
   return {

@@ -12,15 +12,10 @@ import {
 } from '../endpoints/error-schemas.ts';
 import { providerExchange, providerExchangeForm } from '../endpoints/provider-exchange.ts';
 import { providerStart } from '../endpoints/provider-start.ts';
-import { credentialEndpoints } from '../endpoints/table.ts';
-import { apiKeyOperations } from './api-keys.ts';
-import { auditOperations } from './audit.ts';
+import { administrationEndpoints, credentialEndpoints } from '../endpoints/table.ts';
 import { describeOperation } from './operation.ts';
 import { commonResponses } from './refusals.ts';
 import { type Json, schemaComponents } from './schemas.ts';
-import { scopeSetOperations } from './scope-sets.ts';
-import { sessionOperations } from './sessions.ts';
-import { userOperations } from './users.ts';
 
 const operations: readonly Operation[] = [
   ...credentialEndpoints,
@@ -28,11 +23,7 @@ const operations: readonly Operation[] = [
   providerExchange,
   providerExchangeForm,
   backChannelLogout,
-  ...apiKeyOperations,
-  ...sessionOperations,
-  ...userOperations,
-  ...scopeSetOperations,
-  ...auditOperations,
+  ...administrationEndpoints,
 ];
 
 /** The version of the interface, not of the product: it changes when what clients rely on does. */

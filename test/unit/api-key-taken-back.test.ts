@@ -3,8 +3,9 @@ import t from 'tap';
 import { Audit } from '../../src/administration/audit.ts';
 import { createHoldings } from '../../src/credentials/holdings.ts';
 import { createPrincipal } from '../../src/credentials/principal.ts';
-import { createApiKeyCreate } from '../../src/endpoints/api-keys/create.ts';
+import { type ApiKeyCreateOptions, apiKeysCreate } from '../../src/endpoints/api-keys/create.ts';
 import type { Call } from '../../src/endpoints/endpoint.ts';
+import type { EndpointParts } from '../../src/endpoints/endpoint-parts.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 
@@ -31,7 +32,7 @@ const takenBack = ['api_key_created', 'api_key_deleted', 'api_key_refused'];
 async function mintAndLose(recheck: Call['recheck']) {
   const keys = new Set<string>();
   const events: string[] = [];
-  const endpoint = createApiKeyCreate({
+  const parts: ApiKeyCreateOptions = {
     records: {
       async createApiKeyRecord(_wanted, { decide, audit }) {
         const { key } = decide({ owner: undefined, sets: [] }, { kind: 'command_line' });
@@ -54,7 +55,8 @@ async function mintAndLose(recheck: Call['recheck']) {
     audit: new Audit({ log: { audit: ({ event }) => void events.push(event) }, keep() {}, now: Date.now }),
     now: Date.now,
     random: randomBytes,
-  });
+  };
+  const handle = apiKeysCreate.create(parts as EndpointParts);
   const call: Call = {
     exchange: { query: '', head: { contentType: 'application/json', userAgent: '' } } as unknown as Exchange,
     principal: callerWith([...catalogue]),
@@ -63,7 +65,7 @@ async function mintAndLose(recheck: Call['recheck']) {
     body: Buffer.from(JSON.stringify({ label: 'late', scopes: ['store:read'] })),
     recheck,
   };
-  const outcome = await endpoint.handle(call).then(
+  const outcome = await handle(call).then(
     ({ status }) => status,
     (error) => error.code,
   );

@@ -12,9 +12,9 @@ import { readQuery } from '../../input/query.ts';
 import type { Records } from '../../stores/records.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
-import type { Call, Endpoint } from '../endpoint.ts';
+import type { Call, EndpointDefinition } from '../endpoint.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
-import { mintQuery } from './api-key-schemas.ts';
+import { apiKeyReadCreate, hydrateQuery, mintQuery } from './api-key-schemas.ts';
 import { type KeyOwner, type MintedRights, Minting, type MintingOptions } from './minting.ts';
 
 /** What the calls that mint keys need. */
@@ -26,32 +26,64 @@ const ownScopes = ['apikeys:write'] as const;
 const usersScopes = ['apikeys:write', 'users:write'] as const;
 
 /** `POST /api/admin/api-keys/`: mints a key, within what the calling credential holds. */
-export function createApiKeyCreate(options: ApiKeyCreateOptions): Endpoint {
-  const respond = createResponse(options);
-  return {
-    method: 'POST',
-    path: '/api/admin/api-keys',
-    guard: { scopes: ownScopes },
-    handle: (call) => respond(call, { id: call.principal.userId, needed: ownScopes, judge: () => {} }),
-  };
-}
+export const apiKeysCreate: EndpointDefinition = {
+  id: 'ApiKeys-Create',
+  method: 'POST',
+  path: '/api/admin/api-keys/',
+  guard: { scopes: ownScopes },
+  summary: 'Mints a key',
+  description:
+    'Nobody mints beyond what their own credential holds, and a key minted with a key ends no later than it.',
+  query: () => hydrateQuery,
+  body: {
+    schema: () => apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
+  },
+  success: {
+    status: 201,
+    description: 'The key, shown this once.',
+    schema: () => apiKeyReadCreate,
+    headers: ['ETag'],
+  },
+  refusals: ['expiry_exceeds_caller'],
+
+  create(parts) {
+    const respond = createResponse(parts);
+    return (call) => respond(call, { id: call.principal.userId, needed: ownScopes, judge: () => {} });
+  },
+};
 
 /** `POST /api/admin/users/{id}/api-keys`: mints a key of that user, within what caller and user both hold. */
-export function createUserApiKeyCreate(options: ApiKeyCreateOptions): Endpoint {
-  const { holdings } = options;
-  const respond = createResponse(options);
-  return {
-    method: 'POST',
-    path: '/api/admin/users/{id}/api-keys',
-    guard: { scopes: usersScopes },
-    handle: (call) =>
+export const usersCreateKey: EndpointDefinition = {
+  id: 'Users-CreateKey',
+  method: 'POST',
+  path: '/api/admin/users/{id}/api-keys',
+  guard: { scopes: usersScopes },
+  summary: 'Mints a key of a user',
+  description:
+    'Within what caller and user both hold; a key minted with a key ends no later than it. Refused for a user who effectively holds more than the calling credential.',
+  query: () => mintQuery,
+  body: {
+    schema: () => apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
+  },
+  success: {
+    status: 201,
+    description: 'The key, shown this once.',
+    schema: () => apiKeyReadCreate,
+    headers: ['ETag'],
+  },
+  refusals: ['not_found', 'expiry_exceeds_caller', 'conflict'],
+
+  create(parts) {
+    const { holdings } = parts;
+    const respond = createResponse(parts);
+    return (call) =>
       respond(call, {
         id: call.id,
         needed: usersScopes,
         judge: (owner, rights, minted) => assertMayOwn(owner, rights, minted, holdings),
-      }),
-  };
-}
+      });
+  },
+};
 
 /** No one mints for a user who effectively holds more, or mints what the user does not hold. */
 function assertMayOwn(

@@ -1,26 +1,27 @@
 import { keyEvent } from '../../administration/api-key-events.ts';
-import type { Audit } from '../../administration/audit.ts';
 import { Refusal } from '../../errors.ts';
 import { assertIfMatch } from '../../http/if-match.ts';
 import { readQuery } from '../../input/query.ts';
 import type { RemovedApiKey } from '../../stores/api-key.ts';
-import type { Records } from '../../stores/records.ts';
 import { callerIn } from '../caller.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
 import { deleteQuery } from './api-key-schemas.ts';
 
 /** `DELETE /api/admin/api-keys/{id}`: the key stops working at once, and what it has open ends. */
-export function createApiKeyDelete(options: {
-  readonly records: Pick<Records, 'deleteApiKey'>;
-  readonly audit: Audit;
-  readonly onKeyDeleted: (keyId: string) => void;
-}): Endpoint {
-  const { records, audit, onKeyDeleted } = options;
-  return {
-    method: 'DELETE',
-    path: '/api/admin/api-keys/{id}',
-    guard: { scopes: ['apikeys:write'] },
-    async handle(call) {
+export const apiKeysDelete: EndpointDefinition = {
+  id: 'ApiKeys-Delete',
+  method: 'DELETE',
+  path: '/api/admin/api-keys/{id}',
+  guard: { scopes: ['apikeys:write'] },
+  summary: 'Deletes a key',
+  description: 'On every replica; keys minted with it live on unless `children` says otherwise.',
+  takesIfMatch: true,
+  query: () => deleteQuery,
+  success: { status: 204, description: 'Gone: it stops working at once, and what it has open ends.' },
+  refusals: ['not_found', 'precondition_failed'],
+
+  create({ records, audit, onCredentialEnded }) {
+    return async (call) => {
       const { exchange, id } = call;
       const { children } = readQuery(exchange.query, deleteQuery);
       const deleted = await records.deleteApiKey(
@@ -31,8 +32,8 @@ export function createApiKeyDelete(options: {
         ),
       );
       if (deleted.length === 0) throw new Refusal('not_found');
-      for (const key of deleted) onKeyDeleted(key);
+      for (const key of deleted) onCredentialEnded(key);
       return { status: 204 };
-    },
-  };
-}
+    };
+  },
+};

@@ -1,25 +1,26 @@
 import { presentApiKey } from '../../administration/api-key-fields.ts';
-import type { Cursors } from '../../credentials/cursor.ts';
-import type { Records } from '../../stores/records.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
+import { defineFilters } from '../lists/filters.ts';
 import { createListRequests } from '../lists/list-request.ts';
+import { listQuerySchema } from '../lists/list-spec.ts';
 import { apiKeyFilters, apiKeyListSpec, apiKeyPosition } from './api-key-list-spec.ts';
+import { apiKeyPage } from './api-key-schemas.ts';
 
 /** `GET /api/admin/api-keys/`: one page of the keys, with the cursors of its neighbours. */
-export function createApiKeyList(options: {
-  readonly records: Pick<Records, 'listApiKeys'>;
-  readonly cursors: Cursors;
-  readonly catalogue: ReadonlySet<string>;
-  readonly now: () => number;
-}): Endpoint {
-  const { records, cursors, catalogue, now } = options;
-  const readRequest = createListRequests(apiKeyListSpec([...catalogue].sort()), cursors);
+export const apiKeysList: EndpointDefinition = {
+  id: 'ApiKeys-List',
+  method: 'GET',
+  path: '/api/admin/api-keys/',
+  guard: { scopes: ['apikeys:read'] },
+  summary: 'Lists keys',
+  description: 'One page; filters all hold together. Unknown parameters are refused.',
+  query: () => listQuerySchema(apiKeyListSpec([])),
+  success: { status: 200, description: 'A page of keys.', schema: () => apiKeyPage },
+  refusals: ['invalid_cursor'],
 
-  return {
-    method: 'GET',
-    path: '/api/admin/api-keys',
-    guard: { scopes: ['apikeys:read'] },
-    async handle({ exchange }) {
+  create({ records, cursors, catalogue, now }) {
+    const readRequest = createListRequests(apiKeyListSpec([...catalogue].sort()), cursors);
+    return async ({ exchange }) => {
       const { parameters, query, body } = readRequest(exchange.query);
       const instant = now();
       const page = await records.listApiKeys({
@@ -35,6 +36,11 @@ export function createApiKeyList(options: {
           present: (item) => presentApiKey(item, shown),
         }),
       };
-    },
-  };
-}
+    };
+  },
+};
+
+/** `GET /api/admin/api-keys/filters`: what the list can be filtered and sorted by. */
+export const apiKeysFilters = defineFilters('ApiKeys-Filters', apiKeysList, ({ catalogue }) =>
+  apiKeyListSpec([...catalogue].sort()),
+);

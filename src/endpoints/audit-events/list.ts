@@ -1,20 +1,28 @@
 import { afterAnyId, presentAuditEvent } from '../../administration/audit-events.ts';
-import type { Cursors } from '../../credentials/cursor.ts';
-import type { AuditPage, AuditQuery, AuditRecords } from '../../stores/audit.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { AuditPage, AuditQuery } from '../../stores/audit.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
+import { defineFilters } from '../lists/filters.ts';
 import { createListRequests } from '../lists/list-request.ts';
-import { describeList } from '../lists/list-spec.ts';
+import { listQuerySchema } from '../lists/list-spec.ts';
 import type { PageStarts } from '../lists/page.ts';
-import { auditListSpec } from './audit-event-schemas.ts';
+import { auditEventPage, auditListSpec } from './audit-event-schemas.ts';
 
 /** `GET /api/admin/audit/`: one page of audit events; ascending, its next pages are an exact feed. */
-export function createAuditList(records: Pick<AuditRecords, 'listAuditEvents'>, cursors: Cursors): Endpoint {
-  const readRequest = createListRequests(auditListSpec, cursors);
-  return {
-    method: 'GET',
-    path: '/api/admin/audit',
-    guard: { scopes: ['audit:read'] },
-    async handle({ exchange }) {
+export const auditList: EndpointDefinition = {
+  id: 'Audit-List',
+  method: 'GET',
+  path: '/api/admin/audit/',
+  guard: { scopes: ['audit:read'] },
+  summary: 'Lists audit events',
+  description:
+    'One page, in the order of commits. Ascending, `next_page` is never null, and following it gives every event once; `gap` says that some were dropped before they were read.',
+  query: () => listQuerySchema(auditListSpec),
+  success: { status: 200, description: 'A page of events.', schema: () => auditEventPage },
+  refusals: ['invalid_cursor'],
+
+  create({ records, cursors }) {
+    const readRequest = createListRequests(auditListSpec, cursors);
+    return async ({ exchange }) => {
       const request = readRequest(exchange.query);
       const query = request.query as AuditQuery;
       const page = await records.listAuditEvents(query);
@@ -24,20 +32,12 @@ export function createAuditList(records: Pick<AuditRecords, 'listAuditEvents'>, 
         turn: (starts) => (query.sortOrder === 'asc' ? endless(starts, page) : starts),
       });
       return { status: 200, body: { ...body, gap: hasGap(query, page) } };
-    },
-  };
-}
+    };
+  },
+};
 
 /** `GET /api/admin/audit/filters`: what the list can be filtered and sorted by. */
-export function createAuditFilters(): Endpoint {
-  const body = describeList(auditListSpec);
-  return {
-    method: 'GET',
-    path: '/api/admin/audit/filters',
-    guard: { scopes: ['audit:read'] },
-    handle: async () => ({ status: 200, body }),
-  };
-}
+export const auditFilters = defineFilters('Audit-Filters', auditList, () => auditListSpec);
 
 /** Past the last page comes what is not written yet: after the last number that was given, whatever the filters. */
 function endless(starts: PageStarts, { last }: AuditPage): PageStarts {

@@ -17,8 +17,9 @@ import type { CallerFound } from '../../stores/caller.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
 import type { ScopeSetRecord, ScopeSetRecords } from '../../stores/scope-set-records.ts';
 import { callerIn } from '../caller.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
 import { readWriteBody } from '../write-body.ts';
+import { scopeSetRead } from './scope-set-schemas.ts';
 
 const needed = ['scopesets:write'] as const;
 
@@ -33,21 +34,28 @@ export interface ScopeSetChangeOptions {
 }
 
 /** `POST /api/admin/scope-sets/`: a set of scopes that the caller holds. */
-export function createScopeSetCreate(options: ScopeSetChangeOptions): Endpoint {
-  const { records, catalogue, audit } = options;
-  const schema = scopeSetCreate([...catalogue].sort());
-  return {
-    method: 'POST',
-    path: '/api/admin/scope-sets',
-    guard: { scopes: needed },
-    async handle(call) {
+export const scopeSetsCreate: EndpointDefinition = {
+  id: 'ScopeSets-Create',
+  method: 'POST',
+  path: '/api/admin/scope-sets/',
+  guard: { scopes: needed },
+  summary: 'Creates a scope set',
+  description: 'Of scopes that the calling credential holds.',
+  body: { schema: () => scopeSetCreate([]) },
+  success: { status: 201, description: 'The set.', schema: () => scopeSetRead, headers: ['ETag'] },
+  refusals: ['conflict'],
+
+  create(parts) {
+    const { records, catalogue, audit } = parts;
+    const schema = scopeSetCreate([...catalogue].sort());
+    return async (call) => {
       const by = callerIn(call);
       const form = await readWriteBody(call, schema);
       const scopes = form.scopes.toSorted();
       const created = await records.createScopeSet({
         caller: by.ref,
         decide(_, caller) {
-          assertMayChange(options, caller, scopes);
+          assertMayChange(parts, caller, scopes);
           return { id: uuidv7(), name: form.name, description: form.description, scopes };
         },
         audit: audit.withChange(by, createdSetEvents),
@@ -57,19 +65,33 @@ export function createScopeSetCreate(options: ScopeSetChangeOptions): Endpoint {
         headers: ['ETag', entityTagOf(created)],
         body: presentScopeSet(created, catalogue),
       };
-    },
-  };
-}
+    };
+  },
+};
 
 /** `PATCH /api/admin/scope-sets/{id}`: judged by what the set held and what it will. */
-export function createScopeSetPatch(options: ScopeSetChangeOptions): Endpoint {
-  const { records, catalogue, audit } = options;
-  const schema = scopeSetPatch([...catalogue].sort());
-  return {
-    method: 'PATCH',
-    path: '/api/admin/scope-sets/{id}',
-    guard: { scopes: needed },
-    async handle(call) {
+export const scopeSetsChange: EndpointDefinition = {
+  id: 'ScopeSets-Change',
+  method: 'PATCH',
+  path: '/api/admin/scope-sets/{id}',
+  guard: { scopes: needed },
+  summary: 'Changes a scope set',
+  description:
+    'At once for all that hold it. The calling credential has to hold what the set gave and what it will give.',
+  takesIfMatch: true,
+  body: { schema: () => scopeSetPatch([]) },
+  success: {
+    status: 200,
+    description: 'The set as changed.',
+    schema: () => scopeSetRead,
+    headers: ['ETag'],
+  },
+  refusals: ['not_found', 'precondition_failed', 'conflict', 'managed'],
+
+  create(parts) {
+    const { records, catalogue, audit } = parts;
+    const schema = scopeSetPatch([...catalogue].sort());
+    return async (call) => {
       const { exchange, id } = call;
       const by = callerIn(call);
       const { name, description, scopes } = await readWriteBody(call, schema);
@@ -82,7 +104,7 @@ export function createScopeSetPatch(options: ScopeSetChangeOptions): Endpoint {
         caller: by.ref,
         decide(found, caller) {
           assertIfMatch(exchange.head, found);
-          assertMayChange(options, caller, [...scopesOf(found, catalogue), ...(scopes ?? [])]);
+          assertMayChange(parts, caller, [...scopesOf(found, catalogue), ...(scopes ?? [])]);
           assertChangeable(found);
           return changes;
         },
@@ -94,18 +116,26 @@ export function createScopeSetPatch(options: ScopeSetChangeOptions): Endpoint {
         headers: ['ETag', entityTagOf(changed)],
         body: presentScopeSet(changed, catalogue),
       };
-    },
-  };
-}
+    };
+  },
+};
 
 /** `DELETE /api/admin/scope-sets/{id}`: of a set that nothing holds. */
-export function createScopeSetDelete(options: ScopeSetChangeOptions): Endpoint {
-  const { records, catalogue, audit } = options;
-  return {
-    method: 'DELETE',
-    path: '/api/admin/scope-sets/{id}',
-    guard: { scopes: needed },
-    async handle(call) {
+export const scopeSetsDelete: EndpointDefinition = {
+  id: 'ScopeSets-Delete',
+  method: 'DELETE',
+  path: '/api/admin/scope-sets/{id}',
+  guard: { scopes: needed },
+  summary: 'Deletes a scope set',
+  description: 'That no user, identity or key holds.',
+  takesIfMatch: true,
+  query: () => noParameters,
+  success: { status: 204, description: 'Gone.' },
+  refusals: ['not_found', 'precondition_failed', 'conflict', 'in_use', 'managed'],
+
+  create(parts) {
+    const { records, catalogue, audit } = parts;
+    return async (call) => {
       const { exchange, id } = call;
       const by = callerIn(call);
       readQuery(exchange.query, noParameters);
@@ -113,16 +143,16 @@ export function createScopeSetDelete(options: ScopeSetChangeOptions): Endpoint {
         caller: by.ref,
         decide(found, caller) {
           assertIfMatch(exchange.head, found);
-          assertMayChange(options, caller, scopesOf(found, catalogue));
+          assertMayChange(parts, caller, scopesOf(found, catalogue));
           assertChangeable(found);
         },
         audit: audit.withChange(by, removedSetEvents),
       });
       if (!isRemoved) throw new Refusal('not_found');
       return { status: 204 };
-    },
-  };
-}
+    };
+  },
+};
 
 function assertMayChange(
   { holdings, now }: ScopeSetChangeOptions,

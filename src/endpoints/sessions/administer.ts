@@ -1,91 +1,119 @@
 import { LiveSessionFinder } from '../../administration/live-sessions.ts';
-import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { missing, valueError } from '../../input/pydantic-problems.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
 import { callerIn } from '../caller.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { describeList } from '../lists/list-spec.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
+import { defineFilters } from '../lists/filters.ts';
+import { listQuerySchema } from '../lists/list-spec.ts';
 import { endEveryones, endThoseOf } from './end-all.ts';
-import { endedReply, isCurrent, noteEnded, presentTo, type SessionEndpointOptions } from './session-ends.ts';
+import { endedReply, isCurrent, noteEnded, presentTo } from './session-ends.ts';
 import { createSessionPages } from './session-pages.ts';
-import { endedSessionsQuery, sessionListSpec, sessionQuery } from './session-schemas.ts';
+import {
+  endedSessionsQuery,
+  sessionListSpec,
+  sessionPage,
+  sessionQuery,
+  sessionRead,
+} from './session-schemas.ts';
 
 const read = { scopes: ['sessions:read'] } as const;
 const write = { scopes: ['sessions:write'] } as const;
 
 /** `GET /api/admin/sessions/`: one page of all live sessions. */
-export function createSessionList(options: SessionEndpointOptions, cursors: Cursors): Endpoint {
-  const pageFor = createSessionPages(options, cursors, sessionListSpec);
-  return {
-    method: 'GET',
-    path: '/api/admin/sessions',
-    guard: read,
-    handle: (request) => pageFor(request),
-  };
-}
+export const sessionsList: EndpointDefinition = {
+  id: 'Sessions-List',
+  method: 'GET',
+  path: '/api/admin/sessions/',
+  guard: read,
+  summary: 'Lists the sessions of all users',
+  description:
+    'One page of the live sessions. All filters must hold; a range is possible only on the field of `sort_by`.',
+  query: () => listQuerySchema(sessionListSpec),
+  success: { status: 200, description: 'A page of sessions.', schema: () => sessionPage },
+  refusals: ['invalid_cursor'],
+
+  create(parts) {
+    const pageFor = createSessionPages(parts, parts.cursors, sessionListSpec);
+    return (request) => pageFor(request);
+  },
+};
 
 /** `GET /api/admin/sessions/filters`: what the list can be filtered and sorted by. */
-export function createSessionFilters(): Endpoint {
-  const body = describeList(sessionListSpec);
-  return {
-    method: 'GET',
-    path: '/api/admin/sessions/filters',
-    guard: read,
-    handle: async () => ({ status: 200, body }),
-  };
-}
+export const sessionsFilters = defineFilters('Sessions-Filters', sessionsList, () => sessionListSpec);
 
 /** `GET /api/admin/sessions/{id}`. */
-export function createSessionRead({ sessions, records, holdings }: SessionEndpointOptions): Endpoint {
-  const finder = new LiveSessionFinder(sessions, records);
-  return {
-    method: 'GET',
-    path: '/api/admin/sessions/{id}',
-    guard: read,
-    async handle({ exchange, principal, id }) {
+export const sessionsRead: EndpointDefinition = {
+  id: 'Sessions-Read',
+  method: 'GET',
+  path: '/api/admin/sessions/{id}',
+  guard: read,
+  summary: 'Shows a session',
+  description: 'A session that has ended is 404.',
+  query: () => sessionQuery,
+  success: { status: 200, description: 'The session.', schema: () => sessionRead },
+  refusals: ['not_found'],
+
+  create({ sessions, records, holdings }) {
+    const finder = new LiveSessionFinder(sessions, records);
+    return async ({ exchange, principal, id }) => {
       const { hydrate } = readQuery(exchange.query, sessionQuery);
       const found = await finder.find(id);
       if (found === undefined) throw new Refusal('not_found');
       return { status: 200, body: presentTo(principal, found, { holdings, hydrate }) };
-    },
-  };
-}
+    };
+  },
+};
 
 /** `DELETE /api/admin/sessions/{id}`: ends a session, even of someone who holds more than the caller. */
-export function createSessionDelete(options: SessionEndpointOptions): Endpoint {
-  const { sessions, records } = options;
-  const finder = new LiveSessionFinder(sessions, records);
-  return {
-    method: 'DELETE',
-    path: '/api/admin/sessions/{id}',
-    guard: write,
-    async handle({ exchange, principal, id }) {
+export const sessionsDelete: EndpointDefinition = {
+  id: 'Sessions-Delete',
+  method: 'DELETE',
+  path: '/api/admin/sessions/{id}',
+  guard: write,
+  summary: 'Ends a session',
+  description:
+    'Even of someone who holds more than the caller. Ending the session that makes the call clears the cookie.',
+  query: () => noParameters,
+  success: { status: 204, description: 'Ended.', headers: ['Set-Cookie'] },
+  refusals: ['not_found'],
+
+  create(parts) {
+    const { sessions, records } = parts;
+    const finder = new LiveSessionFinder(sessions, records);
+    return async ({ exchange, principal, id }) => {
       readQuery(exchange.query, noParameters);
       const ended = await sessions.revoke(id);
       if (ended === undefined || !(await finder.isLive(ended))) throw new Refusal('not_found');
-      noteEnded(options, callerIn({ exchange, principal }), [ended]);
-      return endedReply(options, isCurrent(id, principal));
-    },
-  };
-}
+      noteEnded(parts, callerIn({ exchange, principal }), [ended]);
+      return endedReply(parts, isCurrent(id, principal));
+    };
+  },
+};
 
 /** `DELETE /api/admin/sessions/?user=<id>` or `?all=true`: ends the sessions of a user, or everyone's. */
-export function createSessionsDelete(options: SessionEndpointOptions): Endpoint {
-  return {
-    method: 'DELETE',
-    path: '/api/admin/sessions',
-    guard: write,
-    async handle({ exchange, principal }) {
+export const sessionsDeleteAll: EndpointDefinition = {
+  id: 'Sessions-DeleteAll',
+  method: 'DELETE',
+  path: '/api/admin/sessions/',
+  guard: write,
+  summary: "Ends a user's sessions, or everyone's",
+  description: "`user` or `all=true`, which is for administrators. Ending one's own clears the cookie.",
+  query: () => endedSessionsQuery,
+  success: { status: 204, description: 'Ended, also where there were none.', headers: ['Set-Cookie'] },
+  refusals: [],
+
+  create(parts) {
+    return async ({ exchange, principal }) => {
       const userId = whoseSessions(exchange.query);
       const by = callerIn({ exchange, principal });
-      if (userId === null) await endEveryones(options, by);
-      else await endThoseOf(userId, options, by);
+      if (userId === null) await endEveryones(parts, by);
+      else await endThoseOf(userId, parts, by);
       const isOwn = principal.kind === 'session' && (userId === null || userId === principal.userId);
-      return endedReply(options, isOwn);
-    },
-  };
-}
+      return endedReply(parts, isOwn);
+    };
+  },
+};
 
 /** The id of the user whose sessions end; null: everyone's. Throws ValidationError unless either `user` or `all` is given. */
 function whoseSessions(rawQuery: string | undefined): string | null {

@@ -1,79 +1,96 @@
 import { LiveSessionFinder } from '../../administration/live-sessions.ts';
-import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
 import { callerIn } from '../caller.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { describeList } from '../lists/list-spec.ts';
-import { endedReply, isCurrent, noteEnded, type SessionEndpointOptions } from './session-ends.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
+import { defineFilters } from '../lists/filters.ts';
+import { listQuerySchema } from '../lists/list-spec.ts';
+import { endedReply, isCurrent, noteEnded } from './session-ends.ts';
 import { createSessionPages } from './session-pages.ts';
-import { otherSessionsQuery, ownSessionListSpec } from './session-schemas.ts';
+import { otherSessionsQuery, ownSessionListSpec, sessionPage } from './session-schemas.ts';
 
 /** `GET /api/self/sessions`: one page of the caller's own sessions. */
-export function createOwnSessionList(options: SessionEndpointOptions, cursors: Cursors): Endpoint<'session'> {
-  const pageFor = createSessionPages(options, cursors, ownSessionListSpec);
-  return {
-    method: 'GET',
-    path: '/api/self/sessions',
-    guard: 'session',
-    handle: (request) => pageFor(request, request.principal.userId),
-  };
-}
+export const sessionsListOwn: EndpointDefinition<'session'> = {
+  id: 'Sessions-ListOwn',
+  method: 'GET',
+  path: '/api/self/sessions/',
+  guard: 'session',
+  summary: "Lists the caller's own sessions",
+  description: 'One page of the live sessions. Requires a session; API keys are refused.',
+  query: () => listQuerySchema(ownSessionListSpec),
+  success: { status: 200, description: 'A page of sessions.', schema: () => sessionPage },
+  refusals: ['invalid_cursor'],
+
+  create(parts) {
+    const pageFor = createSessionPages(parts, parts.cursors, ownSessionListSpec);
+    return (request) => pageFor(request, request.principal.userId);
+  },
+};
 
 /** `GET /api/self/sessions/filters`: what the list can be filtered and sorted by. */
-export function createOwnSessionFilters(): Endpoint<'session'> {
-  const body = describeList(ownSessionListSpec);
-  return {
-    method: 'GET',
-    path: '/api/self/sessions/filters',
-    guard: 'session',
-    handle: async () => ({ status: 200, body }),
-  };
-}
+export const sessionsFiltersOwn = defineFilters(
+  'Sessions-FiltersOwn',
+  sessionsListOwn,
+  () => ownSessionListSpec,
+);
 
 /** `DELETE /api/self/sessions/{id}`: ends one of the caller's own sessions. */
-export function createOwnSessionDelete(options: SessionEndpointOptions): Endpoint<'session'> {
-  const { sessions, records } = options;
-  const finder = new LiveSessionFinder(sessions, records);
-  return {
-    method: 'DELETE',
-    path: '/api/self/sessions/{id}',
-    guard: 'session',
-    async handle({ exchange, principal, id }) {
+export const sessionsDeleteOwn: EndpointDefinition<'session'> = {
+  id: 'Sessions-DeleteOwn',
+  method: 'DELETE',
+  path: '/api/self/sessions/{id}',
+  guard: 'session',
+  summary: "Ends one of the caller's own sessions",
+  description: 'Ending the session that makes the call clears the cookie.',
+  query: () => noParameters,
+  success: { status: 204, description: 'Ended.', headers: ['Set-Cookie'] },
+  refusals: ['not_found'],
+
+  create(parts) {
+    const { sessions, records } = parts;
+    const finder = new LiveSessionFinder(sessions, records);
+    return async ({ exchange, principal, id }) => {
       readQuery(exchange.query, noParameters);
       const found = await sessions.find(id);
       if (found?.userId !== principal.userId) throw new Refusal('not_found');
       const ended = await sessions.revoke(id);
       if (ended === undefined || !(await finder.isLive(ended))) throw new Refusal('not_found');
-      noteEnded(options, callerIn({ exchange, principal }), [ended]);
-      return endedReply(options, isCurrent(id, principal));
-    },
-  };
-}
+      noteEnded(parts, callerIn({ exchange, principal }), [ended]);
+      return endedReply(parts, isCurrent(id, principal));
+    };
+  },
+};
 
 /** `DELETE /api/self/sessions/?others=true`: ends all of the caller's sessions except the one that makes the call. */
-export function createOtherSessionsDelete(options: SessionEndpointOptions): Endpoint<'session'> {
-  const { sessions } = options;
-  return {
-    method: 'DELETE',
-    path: '/api/self/sessions',
-    guard: 'session',
-    async handle({ exchange, principal }) {
+export const sessionsDeleteOthers: EndpointDefinition<'session'> = {
+  id: 'Sessions-DeleteOthers',
+  method: 'DELETE',
+  path: '/api/self/sessions/',
+  guard: 'session',
+  summary: "Ends the caller's other sessions",
+  description: 'All except the session that makes the call. `others=true` is required.',
+  query: () => otherSessionsQuery,
+  success: { status: 204, description: 'Ended, also where there were none.' },
+  refusals: [],
+
+  create(parts) {
+    const { sessions } = parts;
+    return async ({ exchange, principal }) => {
       readQuery(exchange.query, otherSessionsQuery, {
         judge: ({ others }) => (others ? [] : [othersMustBeTrue]),
       });
       const { userId, credentialId } = principal;
       const ended = await sessions.revokeAllOf(userId, credentialId);
       noteEnded(
-        options,
+        parts,
         callerIn({ exchange, principal }),
         ended.map((id) => ({ id, userId })),
       );
       return { status: 204 };
-    },
-  };
-}
+    };
+  },
+};
 
 /** The problem of a call that doesn't say which sessions to end. */
 const othersMustBeTrue: ValidationProblem = {

@@ -5,29 +5,30 @@ import { entityTagOf } from '../../http/if-match.ts';
 import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import type { NewUserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
 import { passwordProblems } from '../password-rules.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
 import { readWriteBody } from '../write-body.ts';
 import { presentUser } from './present-user.ts';
-import {
-  assertMayChange,
-  hashPassword,
-  needed,
-  passwordOfService,
-  type UserChangeOptions,
-} from './user-changes.ts';
-import { secretFields, userCreate } from './user-schemas.ts';
+import { assertMayChange, hashPassword, needed, passwordOfService } from './user-changes.ts';
+import { documentedBounds, secretFields, userCreate, userRead } from './user-schemas.ts';
 
 /** `POST /api/admin/users/`: a user who holds no more than the calling credential. */
-export function createUserCreate(options: UserChangeOptions): Endpoint {
-  const { records, catalogue, holdings, minPasswordLength, audit } = options;
-  const schema = userCreate({ catalogue: [...catalogue].sort(), minPasswordLength });
-  return {
-    method: 'POST',
-    path: '/api/admin/users',
-    guard: { scopes: needed },
-    async handle(call) {
+export const usersCreate: EndpointDefinition = {
+  id: 'Users-Create',
+  method: 'POST',
+  path: '/api/admin/users/',
+  guard: { scopes: needed },
+  summary: 'Creates a user',
+  description: 'Who holds no more than the calling credential.',
+  body: { schema: () => userCreate(documentedBounds) },
+  success: { status: 201, description: 'The user.', schema: () => userRead, headers: ['ETag'] },
+  refusals: ['conflict', 'overloaded'],
+
+  create(parts) {
+    const { records, catalogue, holdings, minPasswordLength, audit } = parts;
+    const schema = userCreate({ catalogue: [...catalogue].sort(), minPasswordLength });
+    return async (call) => {
       const by = callerIn(call);
       const form = await readWriteBody(call, schema, {
         secret: secretFields,
@@ -37,13 +38,13 @@ export function createUserCreate(options: UserChangeOptions): Endpoint {
           ...(await passwordProblems(password, username, 'password')),
         ],
       });
-      const record = newRecord(form, await hashPassword(options, form.password ?? null), options.now());
+      const record = newRecord(form, await hashPassword(parts, form.password ?? null), parts.now());
       const { scopes, scopeSets } = record.user;
       const setScopes = holdings.scopesOf(await records.findScopeSets(scopeSets));
       const created = await records.createUserRecord({
         caller: by.ref,
         decide(_, caller) {
-          assertMayChange(options, caller, null, { scopes, scopeSets, setScopes });
+          assertMayChange(parts, caller, null, { scopes, scopeSets, setScopes });
           return record;
         },
         audit: audit.withChange(by, createdUserEvents),
@@ -51,11 +52,11 @@ export function createUserCreate(options: UserChangeOptions): Endpoint {
       return {
         status: 201,
         headers: ['ETag', entityTagOf(created.user)],
-        body: presentUser(created, options),
+        body: presentUser(created, parts),
       };
-    },
-  };
-}
+    };
+  },
+};
 
 function newRecord(
   form: z.output<ReturnType<typeof userCreate>>,

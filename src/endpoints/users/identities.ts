@@ -8,9 +8,9 @@ import type { Records } from '../../stores/records.ts';
 import type { UserIdentityRecords } from '../../stores/user-identity-records.ts';
 import type { UserRecord, UserRecords } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
 import { readWriteBody } from '../write-body.ts';
-import { identityLink, identityQuery } from './identity-schemas.ts';
+import { identityLink, identityList, identityQuery, identityRead } from './identity-schemas.ts';
 import { presentIdentities } from './present-user.ts';
 import {
   assertMayChange,
@@ -30,48 +30,63 @@ export interface UserIdentityOptions extends Omit<UserChangeOptions, 'records'> 
 }
 
 /** `GET /api/admin/users/{id}/identities`: in the order in which they were linked. */
-export function createUserIdentityList({ records, providerOf }: UserIdentityOptions): Endpoint {
-  return {
-    method: 'GET',
-    path: '/api/admin/users/{id}/identities',
-    guard: { scopes: ['users:read'] },
-    async handle({ exchange, id }) {
+export const usersIdentities: EndpointDefinition = {
+  id: 'Users-Identities',
+  method: 'GET',
+  path: '/api/admin/users/{id}/identities',
+  guard: { scopes: ['users:read'] },
+  summary: 'Lists the identities of a user',
+  description: 'All of them, in the order in which they were linked.',
+  query: () => noParameters,
+  success: { status: 200, description: 'The identities.', schema: () => identityList },
+  refusals: ['not_found'],
+
+  create({ records, providerOf }) {
+    return async ({ exchange, id }) => {
       readQuery(exchange.query, noParameters);
       const found = await records.findUserRecord(id);
       if (found === undefined) throw new Refusal('not_found');
       return { status: 200, body: presentIdentities(found, providerOf) };
-    },
-  };
-}
+    };
+  },
+};
 
 /** `POST /api/admin/users/{id}/identities`: sign-ins by that identity are this user's from now on. */
-export function createUserIdentityLink(options: UserIdentityOptions): Endpoint {
-  const { records, issuers, audit } = options;
-  const schema = identityLink([...issuers.keys()]);
+export const usersLink: EndpointDefinition = {
+  id: 'Users-Link',
+  method: 'POST',
+  path: '/api/admin/users/{id}/identities',
+  guard: { scopes: needed },
+  summary: 'Links an identity to a user',
+  description:
+    'Sign-ins by it are this user’s. Refused for a service, and for a user who effectively holds more than the calling credential.',
+  body: { schema: () => identityLink([]) },
+  success: { status: 201, description: 'The identity.', schema: () => identityRead },
+  refusals: ['not_found', 'managed', 'conflict'],
 
-  async function judgeProvider(id: string, provider: string): Promise<readonly ValidationProblem[]> {
-    const problem = (message: string) => [{ ...valueError(message), loc: ['provider'], input: provider }];
-    if (!issuers.has(provider)) return problem('no provider is configured');
-    const found = await records.findUserRecord(id);
-    return found?.user.kind === 'service' ? problem("a service can't sign in") : [];
-  }
+  create(parts) {
+    const { records, issuers, audit } = parts;
+    const schema = identityLink([...issuers.keys()]);
 
-  return {
-    method: 'POST',
-    path: '/api/admin/users/{id}/identities',
-    guard: { scopes: needed },
-    async handle(call) {
+    async function judgeProvider(id: string, provider: string): Promise<readonly ValidationProblem[]> {
+      const problem = (message: string) => [{ ...valueError(message), loc: ['provider'], input: provider }];
+      if (!issuers.has(provider)) return problem('no provider is configured');
+      const found = await records.findUserRecord(id);
+      return found?.user.kind === 'service' ? problem("a service can't sign in") : [];
+    }
+
+    return async (call) => {
       const { id } = call;
       const by = callerIn(call);
       const { provider, subject } = await readWriteBody(call, schema, {
         judge: async (fields) => (fields.provider === undefined ? [] : judgeProvider(id, fields.provider)),
       });
       const issuer = issuers.get(provider)!;
-      const grantable = await everythingGrantable(options, issuer);
+      const grantable = await everythingGrantable(parts, issuer);
       const linked = await records.linkUserIdentity(id, {
         caller: by.ref,
         decide(found, caller) {
-          assertMayChange(options, caller, found, grantable);
+          assertMayChange(parts, caller, found, grantable);
           assertUnmanaged(found);
           return { issuer, subject };
         },
@@ -79,18 +94,25 @@ export function createUserIdentityLink(options: UserIdentityOptions): Endpoint {
       });
       if (linked === undefined) throw new Refusal('not_found');
       return { status: 201, body: { provider, subject } };
-    },
-  };
-}
+    };
+  },
+};
 
 /** `DELETE /api/admin/users/{id}/identities?provider=&subject=`: a way in is gone, and so are the user's sessions. */
-export function createUserIdentityUnlink(options: UserIdentityOptions): Endpoint {
-  const { records, issuers, audit } = options;
-  return {
-    method: 'DELETE',
-    path: '/api/admin/users/{id}/identities',
-    guard: { scopes: needed },
-    async handle(call) {
+export const usersUnlink: EndpointDefinition = {
+  id: 'Users-Unlink',
+  method: 'DELETE',
+  path: '/api/admin/users/{id}/identities',
+  guard: { scopes: needed },
+  summary: 'Unlinks an identity from a user',
+  description: 'Ends the sessions of the user.',
+  query: () => identityQuery,
+  success: { status: 204, description: 'It signs in as this user no longer.' },
+  refusals: ['not_found', 'managed', 'last_administrator'],
+
+  create(parts) {
+    const { records, issuers, audit } = parts;
+    return async (call) => {
       const { id } = call;
       const by = callerIn(call);
       const { provider, subject } = readQuery(call.exchange.query, identityQuery);
@@ -102,18 +124,18 @@ export function createUserIdentityUnlink(options: UserIdentityOptions): Endpoint
         {
           caller: by.ref,
           decide(found, caller) {
-            assertMayChange(options, caller, found);
+            assertMayChange(parts, caller, found);
             assertUnmanaged(found);
           },
           audit: audit.withChange(by, eventOf('identity_unlinked', provider)),
         },
       );
       if (unlinked === undefined) throw new Refusal('not_found');
-      await endSessions(options, by, id);
+      await endSessions(parts, by, id);
       return { status: 204 };
-    },
-  };
-}
+    };
+  },
+};
 
 /** An id that no set has; stands for a set that a grant names and that doesn't exist yet. */
 const missingSet = '';

@@ -5,26 +5,28 @@ import { userEvent } from '../../administration/user-events.ts';
 import { invitationLifetimeMs, mintInvitation } from '../../credentials/invitation-token.ts';
 import { Refusal } from '../../errors.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
-import type { InvitationRecords } from '../../stores/invitation-records.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
-import type { Endpoint } from '../endpoint.ts';
-import type { invitation } from './invitation-schemas.ts';
-import { assertMayChange, assertUnmanaged, needed, type UserChangeOptions } from './user-changes.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
+import { invitation } from './invitation-schemas.ts';
+import { assertMayChange, assertUnmanaged, needed } from './user-changes.ts';
 
 /** `POST /api/admin/users/{id}/invitation`: a token by which the user sets a password, shown this once. */
-export function createUserInvite(
-  options: Pick<UserChangeOptions, 'holdings' | 'now' | 'audit'> & {
-    readonly records: Pick<InvitationRecords, 'inviteUser'>;
-    readonly random: (byteCount: number) => Uint8Array;
-  },
-): Endpoint {
-  const { records, audit, now, random } = options;
-  return {
-    method: 'POST',
-    path: '/api/admin/users/{id}/invitation',
-    guard: { scopes: needed },
-    async handle(call) {
+export const usersInvite: EndpointDefinition = {
+  id: 'Users-Invite',
+  method: 'POST',
+  path: '/api/admin/users/{id}/invitation',
+  guard: { scopes: needed },
+  summary: 'Invites a user to set a password',
+  description:
+    'The token is shown this once and can be redeemed within seven days; an earlier one of the user ends. Refused for a user who effectively holds more than the calling credential.',
+  query: () => noParameters,
+  success: { status: 201, description: 'The invitation.', schema: () => invitation },
+  refusals: ['not_found', 'managed', 'conflict'],
+
+  create(parts) {
+    const { records, audit, now, random } = parts;
+    return async (call) => {
       const by = callerIn(call);
       readQuery(call.exchange.query, noParameters);
       const { token, hash } = mintInvitation(random);
@@ -33,7 +35,7 @@ export function createUserInvite(
       const invited = await records.inviteUser(call.id, {
         caller: by.ref,
         decide(found, caller) {
-          assertMayChange(options, caller, found);
+          assertMayChange(parts, caller, found);
           assertUnmanaged(found);
           // It could never be redeemed: a service never signs in.
           if (found.user.kind === 'service') throw new Refusal('conflict');
@@ -44,6 +46,6 @@ export function createUserInvite(
       if (invited === undefined) throw new Refusal('not_found');
       const body: z.input<typeof invitation> = { token, expires: toTimestamp(expires) };
       return { status: 201, body };
-    },
-  };
-}
+    };
+  },
+};

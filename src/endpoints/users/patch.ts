@@ -7,7 +7,7 @@ import { valueError } from '../../input/pydantic-problems.ts';
 import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import type { UserRecord, UserRecordChanges } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
 import { passwordProblems } from '../password-rules.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
 import { readWriteBody } from '../write-body.ts';
@@ -20,21 +20,29 @@ import {
   hashPassword,
   needed,
   passwordOfService,
-  type UserChangeOptions,
 } from './user-changes.ts';
-import { secretFields, userPatch } from './user-schemas.ts';
+import { documentedBounds, secretFields, userPatch, userRead } from './user-schemas.ts';
 
 type UserPatch = z.output<ReturnType<typeof userPatch>>;
 
 /** `PATCH /api/admin/users/{id}`: callers can't change a user who effectively holds more, or give what they don't hold. */
-export function createUserPatch(options: UserChangeOptions): Endpoint {
-  const { records, catalogue, holdings, minPasswordLength, audit } = options;
-  const schema = userPatch({ catalogue: [...catalogue].sort(), minPasswordLength });
-  return {
-    method: 'PATCH',
-    path: '/api/admin/users/{id}',
-    guard: { scopes: needed },
-    async handle(call) {
+export const usersChange: EndpointDefinition = {
+  id: 'Users-Change',
+  method: 'PATCH',
+  path: '/api/admin/users/{id}',
+  guard: { scopes: needed },
+  summary: 'Changes a user',
+  description:
+    'At once for every token and key. Refused for a user who effectively holds more than the calling credential.',
+  takesIfMatch: true,
+  body: { schema: () => userPatch(documentedBounds) },
+  success: { status: 200, description: 'The user as changed.', schema: () => userRead, headers: ['ETag'] },
+  refusals: ['not_found', 'precondition_failed', 'conflict', 'last_administrator', 'managed', 'overloaded'],
+
+  create(parts) {
+    const { records, catalogue, holdings, minPasswordLength, audit } = parts;
+    const schema = userPatch({ catalogue: [...catalogue].sort(), minPasswordLength });
+    return async (call) => {
       const { exchange, id } = call;
       const by = callerIn(call);
       const patch = await readWriteBody(call, schema, {
@@ -48,7 +56,7 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
           ];
         },
       });
-      const changes = changesOf(patch, await hashPassword(options, patch.password));
+      const changes = changesOf(patch, await hashPassword(parts, patch.password));
       const setScopes = holdings.scopesOf(await records.findScopeSets(patch.scope_sets ?? []));
       const changed = await records.changeUserRecord(id, {
         caller: by.ref,
@@ -56,7 +64,7 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
           // The name may be another by now.
           assertNoProblems(problemsWith(found, patch));
           assertIfMatch(exchange.head, found.user);
-          assertMayChange(options, caller, found, {
+          assertMayChange(parts, caller, found, {
             scopes: addedTo(found.user.scopes, patch.scopes),
             scopeSets: addedTo(found.user.scopeSets, patch.scope_sets),
             setScopes,
@@ -69,11 +77,11 @@ export function createUserPatch(options: UserChangeOptions): Endpoint {
       if (changed === undefined) throw new Refusal('not_found');
       const { after } = changed;
       // Also where the record already says so: an earlier call may not have reached the session store.
-      if (patch.disabled === true || patch.password !== undefined) await endSessions(options, by, id);
-      return { status: 200, headers: ['ETag', entityTagOf(after.user)], body: presentUser(after, options) };
-    },
-  };
-}
+      if (patch.disabled === true || patch.password !== undefined) await endSessions(parts, by, id);
+      return { status: 200, headers: ['ETag', entityTagOf(after.user)], body: presentUser(after, parts) };
+    };
+  },
+};
 
 function changesOf(patch: UserPatch, passwordHash: string | null | undefined): UserRecordChanges {
   const username = patch.username === undefined ? undefined : (parseUsername(patch.username) as string);

@@ -1,69 +1,67 @@
-import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal } from '../../errors.ts';
 import { entityTagOf } from '../../http/if-match.ts';
 import { canonicalAccountName } from '../../rules/account-name.ts';
 import type { ListPosition } from '../../stores/list-query.ts';
-import type { UserQuery, UserRecord, UserRecords, UserSortField } from '../../stores/user-records.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { UserQuery, UserRecord, UserSortField } from '../../stores/user-records.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
+import { defineFilters } from '../lists/filters.ts';
 import { createListRequests } from '../lists/list-request.ts';
-import { describeList } from '../lists/list-spec.ts';
-import { type PresentUserOptions, presentUser } from './present-user.ts';
-import { userListSpec } from './user-schemas.ts';
+import { listQuerySchema } from '../lists/list-spec.ts';
+import { presentUser } from './present-user.ts';
+import { userListSpec, userPage, userRead } from './user-schemas.ts';
 
 const guard = { scopes: ['users:read'] } as const;
 
 /** `GET /api/admin/users/`: one page of the users. */
-export function createUserList(
-  options: PresentUserOptions & {
-    readonly records: Pick<UserRecords, 'listUserRecords'>;
-    readonly cursors: Cursors;
-  },
-): Endpoint {
-  const readRequest = createListRequests(userListSpec, options.cursors);
-  return {
-    method: 'GET',
-    path: '/api/admin/users',
-    guard,
-    async handle({ exchange }) {
+export const usersList: EndpointDefinition = {
+  id: 'Users-List',
+  method: 'GET',
+  path: '/api/admin/users/',
+  guard,
+  summary: 'Lists users',
+  description: 'One page; filters all hold together.',
+  query: () => listQuerySchema(userListSpec),
+  success: { status: 200, description: 'A page of users.', schema: () => userPage },
+  refusals: ['invalid_cursor'],
+
+  create(parts) {
+    const readRequest = createListRequests(userListSpec, parts.cursors);
+    return async ({ exchange }) => {
       const { query, body } = readRequest(exchange.query);
-      const page = await options.records.listUserRecords(storeQuery(query as UserQuery));
+      const page = await parts.records.listUserRecords(storeQuery(query as UserQuery));
       return {
         status: 200,
         body: body(page, {
           positionOf: (record) => positionOf(record, query.sortBy),
-          present: (record) => presentUser(record, options),
+          present: (record) => presentUser(record, parts),
         }),
       };
-    },
-  };
-}
+    };
+  },
+};
 
 /** `GET /api/admin/users/filters`: what the list can be filtered and sorted by. */
-export function createUserFilters(): Endpoint {
-  const body = describeList(userListSpec);
-  return {
-    method: 'GET',
-    path: '/api/admin/users/filters',
-    guard,
-    handle: async () => ({ status: 200, body }),
-  };
-}
+export const usersFilters = defineFilters('Users-Filters', usersList, () => userListSpec);
 
 /** `GET /api/admin/users/{id}`. */
-export function createUserRead(
-  options: PresentUserOptions & { readonly records: Pick<UserRecords, 'findUserRecord'> },
-): Endpoint {
-  return {
-    method: 'GET',
-    path: '/api/admin/users/{id}',
-    guard,
-    async handle({ id }) {
-      const found = await options.records.findUserRecord(id);
+export const usersRead: EndpointDefinition = {
+  id: 'Users-Read',
+  method: 'GET',
+  path: '/api/admin/users/{id}',
+  guard,
+  summary: 'Shows a user',
+  description: 'Its `ETag` is for `If-Match`.',
+  success: { status: 200, description: 'The user.', schema: () => userRead, headers: ['ETag'] },
+  refusals: ['not_found'],
+
+  create(parts) {
+    return async ({ id }) => {
+      const found = await parts.records.findUserRecord(id);
       if (found === undefined) throw new Refusal('not_found');
-      return { status: 200, headers: ['ETag', entityTagOf(found.user)], body: presentUser(found, options) };
-    },
-  };
-}
+      return { status: 200, headers: ['ETag', entityTagOf(found.user)], body: presentUser(found, parts) };
+    };
+  },
+};
 
 /** The store looks names up by their canonical form. */
 function storeQuery(query: UserQuery): UserQuery {

@@ -10,7 +10,7 @@ import type { ListedApiKey } from '../../stores/api-key.ts';
 import type { CallerFound } from '../../stores/caller.ts';
 import type { KeysOfRemoved, RemovalFound, UserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
 import {
   assertMayChange,
   assertUnmanaged,
@@ -23,13 +23,21 @@ import { removalQuery } from './user-schemas.ts';
 const transfer = 'transfer:';
 
 /** `DELETE /api/admin/users/{id}`: the user, the sessions and, as `keys` says, the keys. */
-export function createUserRemove(options: UserChangeOptions): Endpoint {
-  const { records, audit, onCredentialEnded } = options;
-  return {
-    method: 'DELETE',
-    path: '/api/admin/users/{id}',
-    guard: { scopes: needed },
-    async handle(call) {
+export const usersDelete: EndpointDefinition = {
+  id: 'Users-Delete',
+  method: 'DELETE',
+  path: '/api/admin/users/{id}',
+  guard: { scopes: needed },
+  summary: 'Removes a user',
+  description: 'Ends the sessions; the keys are deleted, kept without an owner, or given to another user.',
+  takesIfMatch: true,
+  query: () => removalQuery,
+  success: { status: 204, description: 'Gone.' },
+  refusals: ['not_found', 'precondition_failed', 'last_administrator', 'managed'],
+
+  create(parts) {
+    const { records, audit, onCredentialEnded } = parts;
+    return async (call) => {
       const { exchange, id } = call;
       const by = callerIn(call);
       const { keys: asked } = readQuery(exchange.query, removalQuery, { plain: ['keys'] });
@@ -39,8 +47,8 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
         decide(removal, caller) {
           if (typeof keys === 'object') assertNewOwner(id, removal.newOwner, asked);
           assertIfMatch(exchange.head, removal.found.user);
-          assertMayChange(options, caller, removal.found);
-          assertKeysMayStay(options, caller, removal);
+          assertMayChange(parts, caller, removal.found);
+          assertKeysMayStay(parts, caller, removal);
           assertUnmanaged(removal.found);
         },
         audit: audit.withChange(by, removedUserEvents),
@@ -52,11 +60,11 @@ export function createUserRemove(options: UserChangeOptions): Endpoint {
         throw new Refusal('not_found');
       }
       for (const key of removed.deletedKeys) onCredentialEnded(key.id);
-      await endSessions(options, by, id);
+      await endSessions(parts, by, id);
       return { status: 204 };
-    },
-  };
-}
+    };
+  },
+};
 
 function keysOf(asked: string): KeysOfRemoved {
   if (asked.startsWith(transfer)) return { transferTo: asked.slice(transfer.length) };

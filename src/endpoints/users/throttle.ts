@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { timestamp, toTimestamp } from '../../administration/timestamp.ts';
 import { userEvent } from '../../administration/user-events.ts';
-import type { LoginThrottle } from '../../credentials/throttle.ts';
 import { Refusal } from '../../errors.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
 import { canonicalAccountName } from '../../rules/account-name.ts';
-import type { UserRecord, UserRecords } from '../../stores/user-records.ts';
+import type { UserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { assertMayChange, needed, type UserChangeOptions } from './user-changes.ts';
+import type { EndpointDefinition } from '../endpoint.ts';
+import { assertMayChange, needed } from './user-changes.ts';
 
 /** What the login throttle counts against a user. */
 export const userThrottle = z
@@ -21,18 +20,19 @@ export const userThrottle = z
   })
   .meta({ id: 'UserThrottle' });
 
-interface UserThrottleOptions extends Pick<UserChangeOptions, 'holdings' | 'now' | 'audit'> {
-  readonly records: Pick<UserRecords, 'findUserRecord' | 'judgeUserRecord'>;
-  readonly throttle: Pick<LoginThrottle, 'stateOf' | 'lift'>;
-}
-
 /** `GET /api/admin/users/{id}/throttle`. */
-export function createUserThrottleRead({ records, throttle, now }: UserThrottleOptions): Endpoint {
-  return {
-    method: 'GET',
-    path: '/api/admin/users/{id}/throttle',
-    guard: { scopes: ['users:read'] },
-    async handle({ id }) {
+export const usersThrottle: EndpointDefinition = {
+  id: 'Users-Throttle',
+  method: 'GET',
+  path: '/api/admin/users/{id}/throttle',
+  guard: { scopes: ['users:read'] },
+  summary: 'Shows failed sign-ins of a user',
+  description: 'As far as they still count against the account; what counts against addresses is not shown.',
+  success: { status: 200, description: 'What the login throttle counts.', schema: () => userThrottle },
+  refusals: ['not_found'],
+
+  create({ records, throttle, now }) {
+    return async ({ id }) => {
       const found = await records.findUserRecord(id);
       if (found === undefined) throw new Refusal('not_found');
       const { failures, remainingMs, isRefusing } = await throttle.stateOf(accountOf(found));
@@ -42,32 +42,40 @@ export function createUserThrottleRead({ records, throttle, now }: UserThrottleO
         refusing: isRefusing,
       };
       return { status: 200, body };
-    },
-  };
-}
+    };
+  },
+};
 
 /** `DELETE /api/admin/users/{id}/throttle`: the user may try again at once; what counts against addresses stays. */
-export function createUserThrottleLift(options: UserThrottleOptions): Endpoint {
-  const { records, throttle, audit } = options;
-  return {
-    method: 'DELETE',
-    path: '/api/admin/users/{id}/throttle',
-    guard: { scopes: needed },
-    async handle(call) {
+export const usersUnlock: EndpointDefinition = {
+  id: 'Users-Unlock',
+  method: 'DELETE',
+  path: '/api/admin/users/{id}/throttle',
+  guard: { scopes: needed },
+  summary: 'Forgets failed sign-ins of a user',
+  description:
+    'The user may try again at once, from any address. Refused for a user who effectively holds more than the calling credential.',
+  query: () => noParameters,
+  success: { status: 204, description: 'Nothing is counted any more.' },
+  refusals: ['not_found'],
+
+  create(parts) {
+    const { records, throttle, audit } = parts;
+    return async (call) => {
       const by = callerIn(call);
       readQuery(call.exchange.query, noParameters);
       // The line first: the counters may be in another store, and nothing is lifted without it.
       const found = await records.judgeUserRecord(call.id, {
         caller: by.ref,
-        decide: (judged, caller) => assertMayChange(options, caller, judged),
+        decide: (judged, caller) => assertMayChange(parts, caller, judged),
         audit: audit.withChange(by, (made: UserRecord) => [userEvent('throttle_lifted', made)]),
       });
       if (found === undefined) throw new Refusal('not_found');
       await throttle.lift(accountOf(found));
       return { status: 204 };
-    },
-  };
-}
+    };
+  },
+};
 
 function accountOf({ user }: UserRecord): string {
   return canonicalAccountName(user.username);

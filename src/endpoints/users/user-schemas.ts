@@ -24,6 +24,9 @@ export interface UserBounds {
   readonly minPasswordLength: number;
 }
 
+/** Bounds of the OpenAPI document, which knows no configuration but the defaults. */
+export const documentedBounds: UserBounds = { catalogue: [], minPasswordLength: 12 };
+
 function userFields({ catalogue, minPasswordLength }: UserBounds) {
   const [first, ...others] = catalogue;
   const scope = first === undefined ? z.string() : z.enum([first, ...others]);
