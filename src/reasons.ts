@@ -37,23 +37,23 @@ const phrases = [
   'body timed out',
   'body too large',
   'malformed request',
-  // Another proxy asked about it.
-  'peer not among the proxies',
-  'proxy did not say what is asked',
+  // The request was described by another proxy.
+  'peer is not an allowed proxy',
+  'proxy did not describe the request',
   'header that the proxy would pass on',
   'token as a subprotocol',
-  // Where it leads.
+  // Its route.
   'no route',
-  'another server reads a closer route',
+  'path is ambiguous between routes',
   'passed here before',
   'not found',
   'method not served',
-  // Who is calling, and what the credential may do.
+  // The caller, and the rights of the credential.
   'no credential',
   'two credentials',
   'not a bearer token',
   'access token malformed',
-  'access token of another key',
+  'access token signed by an unknown key',
   'access token signature',
   'access token expired',
   'access token issued in the future',
@@ -68,7 +68,7 @@ const phrases = [
   'api key required',
   'foreign page',
   'prefetch',
-  // What Postern's own endpoints refuse.
+  // Refusals of Postern's own endpoints.
   'wrong user name or password',
   'wrong current password',
   'refresh cookie',
@@ -87,7 +87,7 @@ const phrases = [
   'version changed',
   'last administrator',
   'too many attempts',
-  // What stands behind Postern.
+  // Upstreams, stores and providers.
   'connect refused',
   'connect failed',
   'connect timed out',
@@ -107,7 +107,7 @@ const phrases = [
   'internal error',
 ] as const;
 
-/** Why a request was refused or failed, as the log tells it: one of a fixed table, never a part of the request. */
+/** Reason of a refusal or failure in the log: a phrase of a fixed table, never a part of the request. */
 export type Reason = (typeof phrases)[number];
 
 /** Every reason; docs/troubleshooting.md has a cure for each. */

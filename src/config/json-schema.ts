@@ -4,8 +4,7 @@ import { configSchema } from './sections/schema.ts';
 type JsonSchema = { [key: string]: unknown };
 
 const outsideValue = {
-  description:
-    'A scalar from outside the file; with optional, as if the key were absent when it is not there.',
+  description: 'A scalar from outside the file; with optional, a missing one counts as an absent key.',
   oneOf: [
     {
       type: 'object',

@@ -157,7 +157,7 @@ export function isIssuedLater(issued: number, instant: number): boolean {
 }
 
 const reasonsByCause: Readonly<Record<string, Reason>> = {
-  header: 'access token of another key',
+  header: 'access token signed by an unknown key',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'access token signature',
   ERR_JWT_EXPIRED: 'access token expired',
   iat: 'access token issued in the future',

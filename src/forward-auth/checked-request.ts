@@ -76,5 +76,5 @@ function problemOfMethod(method: string): Refusal | null {
 }
 
 function undescribed(): Refusal {
-  return new Refusal('bad_request', { reason: 'proxy did not say what is asked' });
+  return new Refusal('bad_request', { reason: 'proxy did not describe the request' });
 }

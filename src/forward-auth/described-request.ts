@@ -62,5 +62,5 @@ function afterAuthority(url: string): string {
 }
 
 function undescribed(): Refusal {
-  return new Refusal('bad_request', { reason: 'proxy did not say what is asked' });
+  return new Refusal('bad_request', { reason: 'proxy did not describe the request' });
 }

@@ -19,7 +19,7 @@ const byCode: Readonly<Record<RefusalCode, Reason>> = {
   api_key_required: 'api key required',
   user_not_provisioned: 'not provisioned',
   expiry_exceeds_caller: 'key would outlive its parent',
-  address_not_allowed: 'peer not among the proxies',
+  address_not_allowed: 'peer is not an allowed proxy',
   cross_site: 'foreign page',
   wrong_password: 'wrong current password',
   prefetch: 'prefetch',

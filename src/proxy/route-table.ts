@@ -133,7 +133,7 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
       for (const reading of laxReadings(path)) {
         const found = read.find(reading);
         if (found !== undefined && isCloser(found, route))
-          throw new Refusal('not_found', { reason: 'another server reads a closer route' });
+          throw new Refusal('not_found', { reason: 'path is ambiguous between routes' });
       }
       return route;
     },

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'yaml';
@@ -8,7 +9,10 @@ type Values = { [key: string]: unknown };
 t.test('helm/values.schema.json is in step; UPDATE=1 writes it anew', async (t) => {
   const file = 'helm/values.schema.json';
   const schema = JSON.parse(JSON.stringify(valuesSchema()));
-  if (process.env.UPDATE) writeFileSync(file, `${JSON.stringify(schema, null, 2)}\n`);
+  if (process.env.UPDATE) {
+    writeFileSync(file, JSON.stringify(schema, null, 2));
+    execFileSync('node_modules/.bin/biome', ['format', '--write', file]);
+  }
   // Not its bytes: the formatter has a say in those.
   t.strictSame(JSON.parse(readFileSync(file, 'utf8')), schema);
 });

@@ -8,7 +8,7 @@ export const assertion = z.strictObject({
     .enum(['EdDSA', 'ES256', 'HS256'])
     .prefault('EdDSA')
     .describe(
-      'How it is signed: EdDSA or ES256 by a key whose public part is published, or HS256 by a secret that both have.',
+      'Signature algorithm: EdDSA or ES256 by a key whose public part is published, or HS256 by a shared secret.',
     ),
   secret: secretBytes(32)
     .optional()
@@ -17,6 +17,6 @@ export const assertion = z.strictObject({
     ),
   lifetime: duration({ min: '1s', max: '5m' })
     .prefault('30s')
-    .describe('How long an assertion is valid; at most 5m.'),
-  audience: text().optional().describe('Its aud; if omitted, the name of the upstream.'),
+    .describe('Lifetime of an assertion; at most 5m.'),
+  audience: text().optional().describe('aud of the assertion; if omitted, the name of the upstream.'),
 });

@@ -5,11 +5,11 @@ import { whole } from '../values/scalars.ts';
 /** `audit`: retention of audit events in the records. */
 export const audit = z
   .strictObject({
-    retention: duration({ min: '1h' }).prefault('90d').describe('How long an audit event is kept.'),
+    retention: duration({ min: '1h' }).prefault('90d').describe('Time for which an audit event is kept.'),
     max_events: whole({ min: 1000 })
       .prefault(1_000_000)
       .describe(
-        'Maximum number of audit events; beyond it the oldest are dropped, and nothing is ever refused for it.',
+        'Maximum number of audit events; beyond it the oldest are dropped, and no request is refused.',
       ),
   })
   .prefault({})

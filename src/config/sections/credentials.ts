@@ -43,7 +43,7 @@ const cookie = z
     secure: z
       .union([z.literal('auto'), z.boolean()], { error: 'must be auto, true or false' })
       .prefault('auto')
-      .describe('Whether the refresh cookie is Secure; auto: if base_url is https.'),
+      .describe('Secure attribute of the refresh cookie; auto: if base_url is https.'),
   })
   .prefault({})
   .describe('The refresh cookie.');
@@ -51,22 +51,24 @@ const cookie = z
 /** `sessions`: sign-ins and their refresh cookie. */
 export const sessions = z
   .strictObject({
-    idle_lifetime: duration({ min: '1s' }).prefault('14d').describe('How long a session lives without use.'),
+    idle_lifetime: duration({ min: '1s' }).prefault('14d').describe('Lifetime of a session without use.'),
     absolute_lifetime: duration({ min: '1s' })
       .prefault('90d')
-      .describe('How long a session lives at most, even if it is used.'),
+      .describe('Maximum lifetime of a session, even in use.'),
     reuse_grace: duration({ min: '0s' })
       .prefault('30s')
-      .describe('How long a rotated refresh cookie is still accepted, for parallel tabs and lost responses.'),
+      .describe(
+        'Time for which a rotated refresh cookie is still accepted, for parallel tabs and lost responses.',
+      ),
     max_per_user: whole({})
       .optional()
       .describe(
-        'Maximum number of sessions of one user; one more ends the one used longest ago. If omitted, no limit.',
+        'Maximum number of sessions of one user; a further one ends the session used longest ago. If omitted, no limit.',
       ),
     stale_if_error: duration({ min: '0s' })
       .prefault('30s')
       .describe(
-        'How long a credential this process has seen alive is accepted while its store is unavailable; at least stores.sessions_liveness_age.',
+        'Time for which a credential that this process has seen alive is accepted while its store is unavailable; at least stores.sessions_liveness_age.',
       ),
     cookie,
   })
@@ -87,11 +89,13 @@ export const passwords = z
     parallelism: whole({ max: 255 }).prefault(1).describe('argon2id lanes.'),
     concurrency: whole({ max: 1024 })
       .prefault(1)
-      .describe('Hashes computed at the same time; each takes a thread and the memory.'),
-    queue: whole({ min: 0 }).prefault(64).describe('Sign-ins that may wait for a hash; beyond it 503.'),
+      .describe('Maximum number of hashes computed at the same time; each takes a thread and the memory.'),
+    queue: whole({ min: 0 })
+      .prefault(64)
+      .describe('Maximum number of sign-ins that wait for a hash; beyond it 503.'),
   })
   .prefault({})
-  .describe('Passwords and how they are hashed.');
+  .describe('Passwords and their hashes.');
 
 /** `api_keys`: the format and lifetime of keys. */
 export const apiKeys = z

@@ -22,7 +22,7 @@ const decisionListener = listener({ host: '127.0.0.1', port: 8081 }).extend({
   mode: z
     .enum(decisionModes)
     .describe(
-      `The proxy that asks, which alone says where method and target of a request are read: ${decisionModes.join(', ')}.`,
+      `The kind of proxy, which determines the headers that describe a request: ${decisionModes.join(', ')}.`,
     ),
   // Fails closed: a peer that may ask can also claim any client address.
   proxies: z
@@ -34,11 +34,11 @@ const decisionListener = listener({ host: '127.0.0.1', port: 8081 }).extend({
     .enum(['refuse', 'pass'])
     .prefault('refuse')
     .describe(
-      'How to handle a client’s header that the gateway would have dropped and that the proxy passes on: refuse or pass.',
+      'Headers of a client that the gateway would have dropped and the proxy forwards: refuse or pass.',
     ),
   // The services behind the proxy have no names here: the audience has no default.
   assertion: assertion
-    .extend({ audience: text().describe('Its aud.') })
+    .extend({ audience: text().describe('aud of the assertion.') })
     .optional()
     .describe('Proof for the services behind the proxy: X-Auth-Assertion, as upstreams.*.assertion.'),
   tls: listenerTls

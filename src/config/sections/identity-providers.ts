@@ -41,7 +41,7 @@ const claims = z
     email: text().prefault('email').describe('Claim that becomes the e-mail address.'),
   })
   .prefault({})
-  .describe('Which claims of the assertion fill a new account.');
+  .describe('Claims of the assertion that fill a new account.');
 
 const grant = z.strictObject({
   claim: text().describe('Claim to check.'),
@@ -66,7 +66,7 @@ const provider = z.strictObject({
   response: z
     .enum(['id_token', 'code'])
     .prefault('id_token')
-    .describe('What the provider returns to the front end: the assertion itself or a code for it.'),
+    .describe('Response of the provider to the front end: the assertion itself or a code for it.'),
   redirect_uri: text(webUrlRule({ query: true }))
     .optional()
     .describe(
@@ -81,7 +81,7 @@ const provider = z.strictObject({
   accounts: z
     .enum(['create', 'existing'])
     .prefault('create')
-    .describe('Whether a first sign-in creates an account, or the account must already exist.'),
+    .describe('Accounts at a first sign-in: created by it, or required to exist.'),
   unsolicited: z
     .union([z.boolean(), z.literal('started')], { error: 'must be true, false or started' })
     .default(false)
@@ -90,7 +90,7 @@ const provider = z.strictObject({
     ),
   leeway: duration({ min: '0s', max: '10m' })
     .prefault('60s')
-    .describe('How far the clocks of provider and gateway may differ.'),
+    .describe('Maximum difference between the clocks of provider and gateway.'),
   algorithms: z
     .array(z.enum(assertionAlgorithms))
     .min(1, 'must not be empty')
@@ -99,7 +99,7 @@ const provider = z.strictObject({
   end_session: z
     .boolean()
     .default(false)
-    .describe('Signing out on Postern’s own pages goes on at the provider; needs web.'),
+    .describe('Continue a sign-out on Postern’s own pages at the provider; needs web.'),
   start_lifetime: timeout({ min: '1s' }).prefault('10m').describe('Maximum time from start to exchange.'),
   parameters: mapByName(anyName, 'must be a parameter’s name', z.string(), { reserved: reservedParameters })
     .prefault({})

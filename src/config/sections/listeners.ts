@@ -18,14 +18,14 @@ export const listenerTls = z.strictObject({
   client_ca: filePath()
     .optional()
     .describe(
-      'PEM file of the authorities, up to their roots, whose certificates clients show (mutual TLS); if omitted, clients are not asked for one.',
+      'PEM file of the authorities of client certificates, up to their roots (mutual TLS); if omitted, clients are not asked for a certificate.',
     ),
   // Fails closed: a configuration that only names an authority admits no one else.
   client_certificate: z
     .enum(['request', 'require'])
     .prefault('require')
     .describe(
-      'Whether a client may connect without a certificate (request) or not (require); one that client_ca does not verify is refused in both cases. Requires client_ca.',
+      'Clients without a certificate: admitted (request) or refused (require). A certificate that client_ca does not verify is refused in both cases. Requires client_ca.',
     ),
 });
 
@@ -36,13 +36,13 @@ export const listen = listener({ host: '0.0.0.0', port: 8080 })
       .enum(['built_in', 'node'])
       .prefault('built_in')
       .describe(
-        'What reads and writes HTTP: built_in, or node (node:http, undici and http-proxy-3), an emergency switch for when a vulnerability in the built-in engine is known.',
+        'HTTP engine: built_in, or node (node:http, undici and http-proxy-3), an emergency switch for when a vulnerability in the built-in engine is known.',
       ),
     hsts: z
       .boolean()
       .prefault(false)
       .describe(
-        'Tell browsers with every response to reach this host by https alone, for a year (Strict-Transport-Security). Requires an https base_url.',
+        'Tell browsers with every response to use only https for this host for a year (Strict-Transport-Security). Requires an https base_url.',
       ),
     tls: listenerTls
       .optional()
@@ -62,7 +62,7 @@ export const limits = z
     connections: whole()
       .prefault(10_000)
       .describe(
-        'Maximum number of open client connections, or fewer where the process may not open enough file descriptors; beyond it none is accepted.',
+        'Maximum number of open client connections, or fewer if the process may not open enough file descriptors; beyond it none is accepted.',
       ),
     connections_per_address: whole({ min: 0 })
       .prefault(0)
@@ -99,20 +99,20 @@ export const limits = z
       .describe('Maximum size of a body sent to one of Postern’s own endpoints; beyond it 413.'),
   })
   .prefault({})
-  .describe('Limits on what a client may consume.');
+  .describe('Limits on the resources of a client.');
 
 /** `shutdown`: what happens between SIGTERM and exit. */
 export const shutdown = z
   .strictObject({
     delay: timeout({ min: '0s' })
       .prefault('0s')
-      .describe('How long connections are still accepted after SIGTERM while /readyz says draining.'),
+      .describe('Time for which connections are still accepted after SIGTERM while /readyz says draining.'),
     timeout: timeout({ min: '0s' })
       .prefault('25s')
-      .describe('How long requests in flight may take to finish after the delay; then they are reset.'),
+      .describe('Time for requests in flight to finish after the delay; then they are reset.'),
   })
   .prefault({})
-  .describe('How the gateway stops.');
+  .describe('Stopping the gateway.');
 
 const mostWorkers = 256;
 const workersRule = `must be auto or a whole number from 1 to ${mostWorkers}`;
@@ -124,7 +124,7 @@ export const workers = z
   })
   .prefault(1)
   .describe(
-    'How many processes accept connections, each on a core of its own; auto: the CPUs this process may use. Limits on connections, upstreams and password hashes are those of the gateway: each process has its even part.',
+    'Number of processes that accept connections, each on a core of its own; auto: the CPUs this process may use. Limits on connections, upstreams and password hashes apply to the whole gateway: each process has an even share.',
   );
 
 /** `login_throttle`: limits of failed attempts in a window. */

@@ -22,7 +22,7 @@ const adopt = (what: string) =>
   z
     .boolean()
     .prefault(false)
-    .describe(`Take over ${what} of that name that exists already, which is a problem otherwise.`);
+    .describe(`Take over an existing ${what} of that name, which is a problem otherwise.`);
 
 const scopeSet = z.strictObject({
   description: z
@@ -36,7 +36,7 @@ const scopeSet = z.strictObject({
     .prefault('')
     .describe('What the set is for, for people.'),
   scopes: scopeList().describe('Scopes of the catalogue.'),
-  adopt: adopt('a set'),
+  adopt: adopt('set'),
 });
 
 /** `scope_sets`: the scope sets that the configuration manages. */
@@ -48,10 +48,10 @@ export const scopeSets = mapByName(
   { reserved: ['administrator'] },
 )
   .prefault({})
-  .describe('Scope sets that the configuration keeps, by name; nothing else can change them.');
+  .describe('Scope sets that the configuration manages, by name; nothing else can change them.');
 
 const user = z.strictObject({
-  display_name: shortText(maxTextLength).optional().describe('Name that people read.'),
+  display_name: shortText(maxTextLength).optional().describe('Name for people.'),
   email: text((value) =>
     isEmailAddress(value) ? undefined : `must be one e-mail address of at most ${maxEmailLength} characters`,
   )
@@ -71,12 +71,12 @@ const user = z.strictObject({
     .describe(
       'Hash of the password: argon2, scrypt, bcrypt or PBKDF2, renewed at the next sign-in; if omitted, the configuration sets none.',
     ),
-  adopt: adopt('a user'),
+  adopt: adopt('user'),
 });
 
 /** `users`: the users that the configuration manages. */
 export const users = mapByName(anyName, 'must not contain control characters', user)
   .prefault({})
   .describe(
-    'Users that the configuration keeps, by user name; nothing else can change them, and one that is removed here is disabled.',
+    'Users that the configuration manages, by user name; nothing else can change them, and a user removed here is disabled.',
   );

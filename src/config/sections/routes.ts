@@ -126,4 +126,4 @@ export const noUpstream = 'none';
 export const routes = z
   .array(route)
   .min(1, 'must have at least one route')
-  .describe('Which path goes to which upstream, and who may use it; a path without a route is 404.');
+  .describe('Routes: the upstream of each path, and who may use it; a path without a route is 404.');

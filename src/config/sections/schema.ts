@@ -28,18 +28,15 @@ const endpoints = z
     audit: servedBy.prefault('own').describe('Who serves /api/admin/audit.'),
   })
   .prefault({})
-  .describe('Who serves the endpoints that are not always Postern’s: own, upstream, or off (404).');
+  .describe('Servers of the endpoints that are not always Postern’s: own, upstream, or off (404).');
 
 const paths = z
   .strictObject({
-    semicolons: z
-      .enum(['refuse', 'pass'])
-      .prefault('refuse')
-      .describe('How to handle ; in a path: refuse or pass.'),
+    semicolons: z.enum(['refuse', 'pass']).prefault('refuse').describe('Paths with ;: refuse or pass.'),
     encoded_slashes: z
       .enum(['refuse', 'pass'])
       .prefault('refuse')
-      .describe('How to handle %2f in a path: refuse or pass.'),
+      .describe('Paths with %2f: refuse or pass.'),
   })
   .prefault({})
   .describe(
@@ -64,13 +61,13 @@ const headers = z
       .enum(['drop', 'pass'])
       .prefault('drop')
       .describe(
-        'How to handle a name with characters other than letters, digits and -, which CGI, WSGI and PHP mistake for another name: drop or pass. Names that begin with Mcp-Param- always pass.',
+        'Names with characters other than letters, digits and -, which CGI, WSGI and PHP mistake for other names: drop or pass. Names that begin with Mcp-Param- always pass.',
       ),
     method_override: z
       .enum(['drop', 'pass'])
       .prefault('drop')
       .describe(
-        'How to handle X-HTTP-Method-Override and similar headers, which bypass a route’s scopes by method: drop or pass.',
+        'X-HTTP-Method-Override and similar headers, which bypass a route’s scopes by method: drop or pass.',
       ),
     drop: z
       .array(text(droppableNameRule))
@@ -105,7 +102,7 @@ const log = z
     level: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
       .prefault('info')
-      .describe('Lowest level that is written.'),
+      .describe('Lowest level written.'),
     format: z
       .enum(['auto', 'json', 'text'])
       .prefault('auto')

@@ -17,12 +17,12 @@ export const signingKeys = z
       })
       .prefault('30d')
       .describe(
-        'How long a key signs before the next one takes its place; never: until a command asks for it.',
+        'Time for which a key signs before the next key replaces it; never: until a command rotates.',
       ),
     publish_ahead: duration({ min: leastAhead })
       .prefault('10m')
       .describe(
-        'How long a key is published before it signs, at least 10m: copies of the published keys may be five minutes old.',
+        'Time for which a key is published before it signs, at least 10m: copies of the published keys may be five minutes old.',
       ),
   })
   .prefault({})

@@ -20,7 +20,7 @@ export const stores = z
     records_connections: whole({ max: 1000 })
       .prefault(8)
       .describe(
-        'Maximum number of connections to a postgres:// records store, besides the one that listens.',
+        'Maximum number of connections to a postgres:// records store, besides the one for notifications.',
       ),
     records_statement_timeout: timeout()
       .prefault('1500ms')
@@ -53,8 +53,8 @@ export const stores = z
     sessions_liveness_age: duration({ min: '0s' })
       .prefault('5s')
       .describe(
-        'How long a session seen alive is cached before it is checked again in a session store that reports revocations.',
+        'Time for which a session seen alive is cached before it is checked again in a session store that reports revocations.',
       ),
   })
   .prefault({})
-  .describe('Where state is kept.');
+  .describe('Addresses of the stores, which keep all state.');

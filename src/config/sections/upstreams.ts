@@ -30,10 +30,10 @@ const upstream = z.strictObject({
   idle_timeout: timeout()
     .prefault('5m')
     .describe('Time between two reads of a response body; beyond it the client’s connection is reset.'),
-  max_connections: whole().prefault(256).describe('Connections open at the same time.'),
+  max_connections: whole().prefault(256).describe('Maximum number of open connections.'),
   max_waiting: whole({ min: 0 })
     .prefault(1024)
-    .describe('Requests that may wait for a connection; beyond it 503.'),
+    .describe('Maximum number of requests that wait for a connection; beyond it 503.'),
   tls: z
     .strictObject({
       ...clientTlsKeys,
@@ -53,7 +53,7 @@ const upstream = z.strictObject({
   host: text(hostHeaderRule).optional().describe('Host header to send; if omitted, as received.'),
   assertion: assertion
     .optional()
-    .describe('Proof for the service: X-Auth-Assertion, a signed statement of who sends each request.'),
+    .describe('Proof for the service: X-Auth-Assertion, a signed statement of each request’s caller.'),
 });
 
 /** `upstreams`: the services behind the gateway, by the name routes use. */

@@ -25,12 +25,12 @@ const console = z
       .transform((value) => value.replace(/\/$/, ''))
       .optional()
       .describe(
-        'Origin of the console alone, which no upstream shares; if omitted, the console is on base_url, where upstreams’ pages can do what its user can.',
+        'Origin of the console alone, which no upstream shares; if omitted, the console is on base_url, where upstreams’ pages can act as its user.',
       ),
     require: text()
       .optional()
       .describe(
-        'Identity provider whose sign-ins alone lead to the console; if omitted, every sign-in does.',
+        'The only identity provider whose sign-ins lead to the console; if omitted, every sign-in does.',
       ),
   })
   .optional()
@@ -42,13 +42,13 @@ export const web = z
     path: text(pathRule).prefault('/postern').describe('Path of Postern’s own pages; no route can be in it.'),
     home: text(homeRule)
       .optional()
-      .describe('Where a sign-in without return_to leads; if omitted, Postern’s own start page.'),
+      .describe('Destination of a sign-in without return_to; if omitted, Postern’s own start page.'),
     logo: filePath()
       .optional()
       .describe(
-        'PNG, SVG or WebP image of at most 64 KiB that the pages show; if omitted, Postern’s own mark.',
+        'Logo of the pages, a PNG, SVG or WebP image of at most 64 KiB; if omitted, Postern’s own mark.',
       ),
-    title: text().optional().describe('Name that the pages show; if omitted, the tenant.'),
+    title: text().optional().describe('Title of the pages; if omitted, the tenant.'),
     password: z
       .boolean()
       .default(true)
@@ -58,7 +58,7 @@ export const web = z
       .enum(['refuse', 'allow'])
       .prefault('refuse')
       .describe(
-        'How to handle an upstream’s service worker whose folder contains path, which could read what is typed on the sign-in page: refuse or allow.',
+        'Service workers of upstreams whose folder contains path, which could read entries on the sign-in page: refuse or allow.',
       ),
   })
   .optional()

@@ -11,7 +11,7 @@ export const recordsEncryption = z
       .array(
         z.strictObject({
           id: matching(/^[A-Za-z0-9._-]{1,63}$/, 'must be 1 to 63 of A-Z, a-z, 0-9, . _ -').describe(
-            'Name of the key, stored with what it encrypts; it must stay the same.',
+            'Name of the key, stored with each encrypted value; it must stay the same.',
           ),
           file: filePath().describe('File of the key: 32 random bytes.'),
         }),

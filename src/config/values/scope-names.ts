@@ -21,10 +21,12 @@ export const builtInScopes: Readonly<Record<string, string>> = {
 export const scopes = mapByName(
   scopeToken,
   scopeRule,
-  z.string().describe('What the scope allows, for people.'),
+  z.string().describe('Description of the scope, for people.'),
 )
   .prefault({})
-  .describe('The catalogue of scopes and what each allows; those of Postern’s own endpoints are built in.');
+  .describe(
+    'The catalogue of scopes with their descriptions; those of Postern’s own endpoints are built in.',
+  );
 
 /** A list of scopes; a rule of the whole configuration checks that the catalogue has them. */
 export function scopeList() {
