@@ -1,4 +1,5 @@
 import type { Held, Holdings } from '../credentials/holdings.ts';
+import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { CallerFound } from '../stores/caller.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
@@ -44,7 +45,16 @@ export function rightsOf(caller: CallerFound, holdings: Holdings, now: number): 
   }
 }
 
-/** What a user of these holdings could hand on. */
+/** Rights that the presented credential gave its principal. */
+export function rightsOfPrincipal({ held, scopeSets }: Principal): CallerRights {
+  return {
+    scopes: held,
+    scopeSets: new Set(scopeSets),
+    holdsEverything: scopeSets.includes(administratorSetId),
+  };
+}
+
+/** Rights that a user with these holdings could hand on. */
 export function rightsOfUser({ scopes, scopeSets }: Held): CallerRights {
   return rightsWith(new Set(scopes), new Set(scopeSets));
 }

@@ -23,6 +23,8 @@ export interface CommandContext {
   readonly holdings: Holdings;
   /** The audit, which also writes to standard error, for standard output is the result's, and to the log of a gateway. */
   readonly audit: Audit;
+  /** Does nothing: a command has nothing in flight. */
+  readonly onCredentialEnded: (credentialId: string) => void;
   /** The log on standard error. */
   readonly log: Pick<Log, 'audit' | 'info' | 'warn'>;
   /** Epoch ms. */
@@ -70,6 +72,7 @@ export async function withStores(
       catalogue,
       holdings: createHoldings(catalogue, config.identity_providers),
       audit: new Audit({ log, keep: (event) => kept.add(event), isForGateways: true, now }),
+      onCredentialEnded() {},
       log,
       now,
     });

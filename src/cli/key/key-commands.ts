@@ -30,7 +30,7 @@ export const keyCommands: readonly Command[] = [
     operands: ['ID'],
     summary: 'Delete an API key',
     options: { children: { help: 'delete every key minted with it, too, at any depth' } },
-    run: async (call) => (await import('./key.ts')).revokeKey(call),
+    run: async (call) => (await import('./key.ts')).deleteKey(call),
   },
   {
     name: 'key transfer',
@@ -38,6 +38,6 @@ export const keyCommands: readonly Command[] = [
     summary: 'Give an API key to another user',
     details: 'From then on the key is bounded by what its new owner holds',
     options: { user: { value: 'NAME', isRequired: true, help: 'new owner of the key' } },
-    run: async (call) => (await import('./key.ts')).transferKey(call),
+    run: async (call) => (await import('./key.ts')).giveKey(call),
   },
 ];

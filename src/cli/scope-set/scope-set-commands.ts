@@ -30,6 +30,6 @@ export const scopeSetCommands: readonly Command[] = [
     name: 'scope-set remove',
     operands: ['NAME'],
     summary: 'Delete a scope set that nothing holds',
-    run: async (call) => (await import('./scope-set.ts')).removeScopeSet(call),
+    run: async (call) => (await import('./scope-set.ts')).deleteScopeSet(call),
   },
 ];

@@ -1,0 +1,26 @@
+import type { z } from 'zod';
+import { Refusal, type RefusalCode, ValidationError } from '../errors.ts';
+import { validate } from '../input/validate.ts';
+import { Failure } from './command.ts';
+
+/** Handler of a rejection: a refusal of that code becomes the sentence, everything else is thrown unchanged. */
+export function refusedAs(code: RefusalCode, sentence: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof Refusal && error.code === code ? new Failure('failed', sentence, error) : error;
+  };
+}
+
+/** Fields by the rules of the HTTP API; throws Failure `usage` with every problem, each after `prefix` and its field. */
+export function requireFields<S extends z.ZodObject>(
+  schema: S,
+  fields: Record<string, unknown>,
+  prefix = '',
+): z.output<S> {
+  try {
+    return validate(schema, fields, { loc: 'body' });
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    const problems = error.problems.map(({ loc, msg }) => `${prefix}${String(loc[1])}: ${msg}`);
+    throw new Failure('usage', problems.join('; '), error);
+  }
+}
