@@ -39,6 +39,11 @@ export const documentedOperations: ReadonlyMap<string, DocumentedOperation> = ne
   ),
 );
 
+/** The codes of an operation's refusals with that status. */
+export function codesOf({ responses }: DocumentedOperation, status: number): string[] {
+  return Object.keys(responses[status]?.content?.['application/json']?.examples ?? {});
+}
+
 /** Headers that say something of the response's kind: sent where documented, and nowhere else. */
 const tellingHeaders = ['Set-Cookie', 'WWW-Authenticate', 'Retry-After', 'Allow'] as const;
 
