@@ -70,21 +70,6 @@ export function createHoldings(
     return ofIssuer.find((one) => one.name === name) ?? (ofIssuer.length === 1 ? ofIssuer[0] : undefined);
   }
 
-  /** The rights granted to an identity that some of the configured grants still give. */
-  function stillGranted(
-    granted: IdentityGrants,
-    configured: readonly ConfiguredGrant[],
-    sets: UserHoldings['sets'],
-  ): Held {
-    const grants = configured.filter(({ name }) => granted.grants === null || granted.grants.includes(name));
-    return {
-      scopes: granted.scopes.filter((scope) => grants.some((grant) => grant.scopes.has(scope))),
-      scopeSets: sets
-        .filter(({ id, name }) => granted.scopeSets.includes(id) && grants.some((g) => g.scopeSets.has(name)))
-        .map(({ id }) => id),
-    };
-  }
-
   function grantedIn(origin: SessionOrigin, { grants, sets }: UserHoldings): readonly Held[] {
     const { issuer, subject } = origin;
     const provider = providerNamed(origin.provider, issuer);
@@ -156,6 +141,21 @@ export function createHoldings(
 
 function holdingsOf({ user: { scopes, scopeSets }, grants, sets }: UserWithSets): UserHoldings {
   return { scopes, scopeSets, grants, sets };
+}
+
+/** The rights granted to an identity that some of the configured grants still give. */
+function stillGranted(
+  granted: IdentityGrants,
+  configured: readonly ConfiguredGrant[],
+  sets: UserHoldings['sets'],
+): Held {
+  const grants = configured.filter(({ name }) => granted.grants === null || granted.grants.includes(name));
+  return {
+    scopes: granted.scopes.filter((scope) => grants.some((grant) => grant.scopes.has(scope))),
+    scopeSets: sets
+      .filter(({ id, name }) => granted.scopeSets.includes(id) && grants.some((g) => g.scopeSets.has(name)))
+      .map(({ id }) => id),
+  };
 }
 
 function toConfiguredGrant(grant: IdentityProviderConfig['grants'][number]): ConfiguredGrant {

@@ -5,15 +5,15 @@ import type { WholeBody } from '../http/request-body.ts';
 /** An own request whose body is still arriving, as the registry sees it: it ends with the credential it came with. */
 export interface OpenRequest {
   readonly neededScopes: readonly string[];
-  /** Set by the registry; -1: it isn't there. */
-  place: number;
+  /** Index in the registry, set only by it; -1 if absent. */
+  index: number;
   end(): void;
 }
 
-/** Where own requests are registered while their bodies are arriving. */
+/** Registry of own requests whose bodies are arriving. */
 export interface OpenRequests {
   add(principal: Principal, request: OpenRequest): void;
-  /** Does nothing for a request that is no longer there. */
+  /** Removes a request; does nothing if it is absent. */
   remove(request: OpenRequest): void;
 }
 
@@ -25,7 +25,7 @@ export function createOpenRequest(
 ): OpenRequest {
   return {
     neededScopes,
-    place: -1,
+    index: -1,
     end() {
       judge().catch((error) => {
         // An unavailable store says nothing about the credential: it is judged once the body is complete.

@@ -11,7 +11,7 @@ import {
 import { createKeyRing, type KeyRing } from '../credentials/key-ring.ts';
 import type { KnownKeys } from '../credentials/signing-keys.ts';
 
-/** What proves to services that requests come from Postern. */
+/** Signers of the assertions that prove to services that requests come from Postern. */
 export interface Assertions {
   /** The signer for an upstream; null: it asks for no proof. */
   assertFor(upstream: string): Assert | null;

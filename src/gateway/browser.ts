@@ -16,7 +16,7 @@ import type { EchoPage } from '../proxy/echo.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import type { WebArea } from '../web/area.ts';
 
-/** What the request path does for browsers. */
+/** Parts of the request path for browsers. */
 export interface BrowserParts {
   /** The pages for people, and who is signed in to them; null without `web`. */
   readonly web: {
@@ -31,7 +31,7 @@ export interface BrowserParts {
   readonly insteadOf: InsteadOf;
 }
 
-/** What it is built from, besides the configuration. */
+/** Dependencies of {@link BrowserParts}. */
 interface BrowserOptions {
   readonly cookieSecrets: CookieSecrets;
   readonly readFile: ReadFile;
@@ -49,7 +49,7 @@ const noReferrer: readonly string[] = ['Referrer-Policy', 'no-referrer'];
 /** Such URLs contain assertions and codes: no response may let a browser pass one on (Referrer Policy §3.1). */
 const fieldsOnProviderPaths = (path: string) => (isProviderPath(path) ? noReferrer : none);
 
-/** Builds it; what only `web` needs is loaded only with it. */
+/** Builds the parts; code that only `web` needs is loaded only with it. */
 export async function composeBrowser(config: Config, options: BrowserOptions): Promise<BrowserParts> {
   const { authenticate } = options;
   if (config.web === undefined)

@@ -37,7 +37,7 @@ import { traceAuthenticate, traceForward } from '../runtime/spans.ts';
 import type { Stores } from '../runtime/stores.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { composeAssertions } from './assertions.ts';
-import { composeBrowser } from './browser.ts';
+import { type BrowserParts, composeBrowser } from './browser.ts';
 import { createIsForBrowsers } from './browser-routes.ts';
 import { composeDecisions } from './decisions.ts';
 import { composeEndpoints } from './endpoints.ts';
@@ -46,7 +46,7 @@ import { consoleHostOf, hostGuardOf, ownOrigins } from './own-origins.ts';
 import { composeRoutes } from './routes.ts';
 import { sessionTimesOf } from './session-times.ts';
 
-/** What outlives a configuration: a reload builds another gateway from the same parts. */
+/** Parts that outlive a configuration: a reload builds another gateway around them. */
 export interface LastingParts {
   readonly engine: Engine;
   readonly descriptors: Descriptors;
@@ -67,13 +67,13 @@ export interface LastingParts {
   readonly tracing: Tracing | null;
   /** The name of this gateway, of all its processes, in `Postern-Via`. */
   readonly via: string;
-  /** Whether people see a page of `builtin:echo`, as the quick start shows it; programs always get JSON. */
+  /** True if people see a page of `builtin:echo`, as the quick start shows it; programs always get JSON. */
   readonly showsEchoPage: boolean;
   /** The clock, epoch ms. */
   readonly now: () => number;
 }
 
-/** How long the whole body of a request to an own endpoint may take. */
+/** Time limit for the whole body of a request to an own endpoint. */
 const ownBodyTimeoutMs = 30_000;
 
 /** Builds every part that depends on the configuration. Throws when a file it names can't be used. */
@@ -82,12 +82,10 @@ export async function composeGateway(
   lasting: LastingParts,
   readFile: ReadFile,
 ): Promise<Gateway> {
-  const { streams, log } = lasting;
+  const { streams, log, recentUse, via, now } = lasting;
   const catalogue: ReadonlySet<string> = new Set(catalogueOf(config));
   const holdings = createHoldings(catalogue, config.identity_providers);
   const cookie = refreshCookie(config);
-  lasting.cookieNames.add(cookie.name);
-  lasting.startCookiePrefixes.add(startCookiePrefix(cookie.name));
   const isConsoleHost = consoleHostOf(config);
   const cors = createCors(config.cors, isConsoleHost ?? undefined);
   const isKnownOrigin = createKnownOrigins(ownOrigins(config), cors);
@@ -96,29 +94,19 @@ export async function composeGateway(
   const callers = composeCallers(config, lasting, holdings, isKnownOrigin);
   const { authenticate, heldNow } = callers;
   const browser = await composeBrowser(config, {
-    ...lasting,
     readFile,
     authenticate,
     principalOf: callers.principalOf,
     cookieSecrets: lasting.keys,
+    recentUse,
     isKnownOrigin,
     cors,
+    now,
   });
-  if (browser.web !== null) {
-    lasting.cookieNames.add(browser.web.area.cookie.name);
-    for (const origin of ownOrigins(config))
-      lasting.startCookiePrefixes.add(pageStartCookiePrefix(cookie.name, origin));
-  }
+  noteCookies(config, cookie, browser.web, lasting);
   const onInternalError = (error: unknown, exchange: Exchange) =>
     log.error('internal error', { err: error, request_id: exchange.id });
-  const replies = createReplies({
-    realm: config.tenant,
-    cors,
-    fieldsOn: browser.fieldsOn,
-    everywhere: config.listen.hsts ? hstsFields : [],
-    insteadOf: browser.insteadOf,
-    onInternalError,
-  });
+  const replies = composeReplies(config, cors, browser, onInternalError);
   const own = await composeEndpoints(config, {
     ...lasting,
     tokens: callers.tokens,
@@ -132,14 +120,9 @@ export async function composeGateway(
     onCredentialEnded: (credentialId) => streams.endOf(credentialId),
   });
   const echoPage = lasting.showsEchoPage ? browser.web?.echoPage : undefined;
-  const routes = await composeRoutes(config, { ...lasting, readFile, assertions }, echoPage);
-  const serveEndpoint = createServeEndpoint({
-    authenticate,
-    heldNow,
-    openRequests: streams,
-    replies,
-    body: { maxBytes: config.limits.own_body, timeoutMs: ownBodyTimeoutMs },
-  });
+  const { engine, descriptors, names } = lasting;
+  const routeParts = { engine, descriptors, names, readFile, assertions };
+  const routes = await composeRoutes(config, routeParts, echoPage);
   return new Gateway({
     judging: {
       targetRules: targetRules(config),
@@ -151,7 +134,13 @@ export async function composeGateway(
     },
     cors,
     own,
-    serveEndpoint,
+    serveEndpoint: createServeEndpoint({
+      authenticate,
+      heldNow,
+      openRequests: streams,
+      replies,
+      body: { maxBytes: config.limits.own_body, timeoutMs: ownBodyTimeoutMs },
+    }),
     routes,
     authenticate,
     authenticateBrowser: browser.authenticateBrowser,
@@ -169,10 +158,34 @@ export async function composeGateway(
     assertionKeys: assertions.published,
     settings: config,
     sessionTimes: sessionTimesOf(config),
-    via: lasting.via,
+    via,
     assertHost: hostGuardOf(config),
     log,
   });
+}
+
+function composeReplies(
+  { tenant, listen }: Config,
+  cors: Cors,
+  { fieldsOn, insteadOf }: BrowserParts,
+  onInternalError: (error: unknown, exchange: Exchange) => void,
+): Replies {
+  const everywhere = listen.hsts ? hstsFields : [];
+  return createReplies({ realm: tenant, cors, fieldsOn, everywhere, insteadOf, onInternalError });
+}
+
+/** Notes the cookies of this configuration, which no upstream may see or set from now on. */
+function noteCookies(
+  config: Config,
+  { name }: CookieAttributes,
+  web: BrowserParts['web'],
+  { cookieNames, startCookiePrefixes }: LastingParts,
+): void {
+  cookieNames.add(name);
+  startCookiePrefixes.add(startCookiePrefix(name));
+  if (web === null) return;
+  cookieNames.add(web.area.cookie.name);
+  for (const origin of ownOrigins(config)) startCookiePrefixes.add(pageStartCookiePrefix(name, origin));
 }
 
 function composeForward(config: Config, lasting: LastingParts, cors: Cors, replies: Replies): Forward {
@@ -191,7 +204,7 @@ function composeForward(config: Config, lasting: LastingParts, cors: Cors, repli
   return traceForward(forward, tracing);
 }
 
-/** No upstream sees them, nor sets them. */
+/** Postern's own cookies, which no upstream sees or sets. */
 function ownCookies({ cookieNames, startCookiePrefixes }: LastingParts): OwnCookies {
   return { names: [...cookieNames], prefixes: [...startCookiePrefixes] };
 }

@@ -11,7 +11,7 @@ import { createReplies } from '../http/reply.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import type { Assertions } from './assertions.ts';
 
-/** What decisions share with the request path. */
+/** Parts that decisions share with the request path. */
 export interface DecisionParts {
   readonly headerRules: HeaderRules;
   readonly ownCookies: OwnCookies;

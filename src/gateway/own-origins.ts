@@ -2,14 +2,14 @@ import type { Config } from '../config/sections/schema.ts';
 import { assertLoopbackHost, createIsHostOf, createIsNameOf, isLoopbackName } from '../http/host.ts';
 import type { RequestHead } from '../http/request-head.ts';
 
-/** Where pages of Postern's own are, or of what it protects: `base_url`, and the origin of the console if it has one. */
+/** Origins of pages that Postern serves or protects: `base_url`, and that of the console if it has one of its own. */
 export function ownOrigins({ base_url, web }: Pick<Config, 'base_url' | 'web'>): readonly string[] {
   const console = web?.console?.base_url;
   return console === undefined ? [base_url] : [base_url, console];
 }
 
 /**
- * What recognises the host that only the console has, in a Host header; null: there is none. A host that has no service counts
+ * Recognises the host that only the console has, in a Host header; null: there is none. A host that has no service counts
  * at every port, because browsers send its cookies to all of them (RFC 6265 §8.5).
  */
 export function consoleHostOf({ base_url: baseUrl, web }: Config): ((host: string) => boolean) | null {

@@ -21,7 +21,7 @@ export interface ComposedRoutes {
   close(): Promise<void>;
 }
 
-/** What of the gateway routes need. */
+/** Dependencies of the routes. */
 export interface RouteParts {
   readonly engine: Pick<Engine, 'openConnection'>;
   readonly descriptors: Pick<Descriptors, 'addPools' | 'makeRoom' | 'spareSockets'>;
@@ -121,7 +121,7 @@ function locationOf(url: UpstreamAddress): Pick<UpstreamOptions, 'address' | 'au
   }
 }
 
-/** As the access log shows it. */
+/** Address of an upstream as the access log shows it. */
 function addressTextOf(url: UpstreamAddress): string {
   switch (url.kind) {
     case 'server':
@@ -135,7 +135,7 @@ function addressTextOf(url: UpstreamAddress): string {
 
 type UpstreamTimes = Pick<UpstreamOptions, 'connectTimeoutMs' | 'shortestTimeoutMs'>;
 
-/** The shortest times of any route that leads there. */
+/** The shortest times of any route that leads to the upstream. */
 function timesOf(name: string, config: Config): UpstreamTimes {
   const settings = [config.upstreams[name]!, ...config.routes.filter((route) => route.upstream === name)];
   const connects = settings.map((each) => each.connect_timeout);

@@ -11,7 +11,7 @@ import { type Logo, loadAssets } from '../web/assets.ts';
 import { createRecentSignIns } from '../web/recent-sign-ins.ts';
 import { ownOrigins } from './own-origins.ts';
 
-/** Builds what the pages for people have in common. Throws when the logo can't be used. */
+/** Builds the common parts of the pages for people. Throws when the logo can't be used. */
 export function composeWebArea(
   config: Config,
   web: NonNullable<Config['web']>,

@@ -2,7 +2,7 @@ import type { Principal } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { PassedMeaning } from '../http/header-names.ts';
 import type { OpenStreams } from './open-streams.ts';
-import type { ResponseRules } from './response-headers.ts';
+import type { ForwardedResponseRules } from './response-headers.ts';
 import type { ForwardingRoute } from './route-table.ts';
 
 /**
@@ -16,15 +16,13 @@ export type Forward = (
   preflight?: boolean,
 ) => void;
 
-/** What forwarding needs besides the exchange; the same for every request. */
-export interface ForwardOptions extends ResponseRules {
+/** Dependencies of forwarding, the same for every request. */
+export interface ForwardOptions extends ForwardedResponseRules {
   readonly streams: OpenStreams;
   /** Decides which of a client's headers pass. */
   readonly passedMeaning: PassedMeaning;
   /** The name of this gateway in `Postern-Via`. */
   readonly via: string;
-  /** Flat CORS header list of a response; empty when the upstream owns CORS. */
-  readonly corsHeaders: (exchange: Exchange) => readonly string[];
   /** Writes a refusal. */
   readonly refuse: (exchange: Exchange, error: unknown) => void;
 }

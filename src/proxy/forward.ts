@@ -14,7 +14,6 @@ import type { Forward, ForwardOptions } from './forward-options.ts';
 import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
 import { HeldBodies } from './held-bodies.ts';
 import type { OpenStream } from './open-streams.ts';
-import { keptPrivate } from './private-responses.ts';
 import {
   assertionHeader,
   type Forwarding,
@@ -22,7 +21,7 @@ import {
   requestFields,
   requestHeadText,
 } from './request-headers.ts';
-import { responseFields, seenCredential, trailerFields } from './response-headers.ts';
+import { forwardedResponseFields, trailerFields } from './response-headers.ts';
 import type { ForwardingRoute } from './route-table.ts';
 import type { Tunnel } from './tunnel.ts';
 import { openTunnel, switchFields, upgradeOf } from './upgrade.ts';
@@ -55,7 +54,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
   isUploading: boolean;
   waitingSince = 0;
   takenAt = 0;
-  place = -1;
+  index = -1;
   readonly #exchange: Exchange;
   readonly #route: ForwardingRoute;
   /** Null: the request came without a credential, and no end of one ends it. */
@@ -135,8 +134,12 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
 
   onBodyReady(): void {
     this.isUploading = this.hasBody && !this.#exchange.bodyDone;
+    this.#send('send');
+  }
+
+  #send(how: 'send' | 'sendAgain'): void {
     try {
-      this.#route.upstream.send(this);
+      this.#route.upstream[how](this);
     } catch (error) {
       this.#fail(error, 'upstream_overloaded');
     }
@@ -148,7 +151,9 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
   }
 
   onBodyRefused(refusal: Refusal): void {
-    this.#stop(refusal);
+    if (this.#over) return;
+    this.#abandon();
+    this.#fail(refusal, refusal.code);
   }
 
   onDrain(): void {
@@ -170,16 +175,11 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
   onHead(status: number, fields: string[], length: number): void {
     const exchange = this.#exchange;
     this.#remaining = length;
-    const seen = seenCredential(this.#principal, exchange.head);
-    const all = responseFields(fields, exchange.id, seen, this.#options);
-    for (const text of this.#options.corsHeaders(exchange)) all.push(text);
-    for (const text of exchange.responseFields) all.push(text);
-    const own = exchange.isByWebCookie ? keptPrivate(all) : all;
+    const own = forwardedResponseFields(fields, exchange, this.#principal, this.#options);
     try {
       exchange.begin(status, own, length);
     } catch (error) {
       this.#giveUp(error);
-      return;
     }
   }
 
@@ -220,19 +220,11 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
     if (this.#over) return;
     if (error.diedIdle && this.#mayRetry) {
       this.#mayRetry = false;
-      this.#sendAgain();
+      this.connection = null;
+      this.#send('sendAgain');
     } else {
       noteUpstreamFailure(this.#exchange, error, this.#route, this.takenAt > 0);
       this.#fail(error.asRefusal(), 'upstream_aborted');
-    }
-  }
-
-  #sendAgain(): void {
-    this.connection = null;
-    try {
-      this.#route.upstream.sendAgain(this);
-    } catch (error) {
-      this.#fail(error, 'upstream_aborted');
     }
   }
 
@@ -250,13 +242,6 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
   }
 
   // Early ends.
-
-  /** Refuses because of the client; the upstream's connection is closed. */
-  #stop(refusal: Refusal): void {
-    if (this.#over) return;
-    this.#abandon();
-    this.#fail(refusal, refusal.code);
-  }
 
   /** The client's head can't be written: the upstream's response is dropped, and the reason is logged. */
   #giveUp(error: unknown): void {

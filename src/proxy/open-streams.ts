@@ -3,18 +3,18 @@ import type { HeldNow, Principal } from '../credentials/principal.ts';
 
 /** A request in flight under a credential: a forwarded one, or one to a built-in endpoint whose body is arriving. */
 export interface OpenStream {
-  /** The scopes it needs. */
+  /** The scopes that the request needs. */
   readonly neededScopes: readonly string[];
-  /** Where the registry, which alone sets it, has it; -1: nowhere. */
-  place: number;
-  /** Ends it on the client's side and the upstream's. */
+  /** Index in the registry, set only by it; -1 if absent. */
+  index: number;
+  /** Ends the request on the client's side and the upstream's. */
   end(reason: string): void;
 }
 
 /** Every authenticated request in flight: they end when their credential does. */
 export interface OpenStreams {
   add(principal: Principal, stream: OpenStream): void;
-  /** Does nothing for a stream that is no longer there. */
+  /** Removes a stream; does nothing if it is absent. */
   remove(stream: OpenStream): void;
   /** Ends all requests of a session or key, as soon as what runs now has returned. */
   endOf(credentialId: string): void;
@@ -27,7 +27,7 @@ export interface OpenStreams {
 
 /** Time between two sweeps, in milliseconds: a revocation in another process takes effect within a second. */
 const sweepIntervalMs = 400;
-/** How many credentials are checked at once. */
+/** Number of credentials checked at once. */
 const checksPerTurn = 50;
 
 /**
@@ -38,13 +38,13 @@ const checksPerTurn = 50;
  */
 export function createOpenStreams(heldNow: HeldNow): OpenStreams {
   const streams: OpenStream[] = [];
-  /** Whose they are, in the same order. */
+  /** The principals of {@link streams}, in the same order. */
   const principals: Principal[] = [];
   const ended = new Set<string>();
   let sweeping = false;
 
   function endEnded(): void {
-    const ofEnded = streams.filter((_, place) => ended.has(principals[place]!.credentialId));
+    const ofEnded = streams.filter((_, index) => ended.has(principals[index]!.credentialId));
     ended.clear();
     for (const stream of ofEnded) endIfOpen(stream, 'credential_ended');
   }
@@ -60,7 +60,7 @@ export function createOpenStreams(heldNow: HeldNow): OpenStreams {
 
   async function sweep(): Promise<void> {
     const byId = new Map(principals.map((principal) => [principal.credentialId, principal]));
-    const byCredential = Map.groupBy(streams, (_, place) => principals[place]!.credentialId);
+    const byCredential = Map.groupBy(streams, (_, index) => principals[index]!.credentialId);
     const all = [...byCredential];
     for (let start = 0; start < all.length; start += checksPerTurn) {
       const checks = all.slice(start, start + checksPerTurn).map(([id, open]) => check(byId.get(id)!, open));
@@ -82,20 +82,20 @@ export function createOpenStreams(heldNow: HeldNow): OpenStreams {
 
   return {
     add(principal, stream) {
-      stream.place = streams.length;
+      stream.index = streams.length;
       streams.push(stream);
       principals.push(principal);
     },
     remove(stream) {
-      const { place } = stream;
-      if (place < 0) return;
-      stream.place = -1;
+      const { index } = stream;
+      if (index < 0) return;
+      stream.index = -1;
       const last = streams.pop()!;
       const principal = principals.pop()!;
       if (last === stream) return;
-      streams[place] = last;
-      principals[place] = principal;
-      last.place = place;
+      streams[index] = last;
+      principals[index] = principal;
+      last.index = index;
     },
     endOf(credentialId) {
       if (ended.size === 0) queueMicrotask(endEnded);
@@ -109,8 +109,8 @@ export function createOpenStreams(heldNow: HeldNow): OpenStreams {
   };
 }
 
-function isOpen({ place }: OpenStream): boolean {
-  return place >= 0;
+function isOpen({ index }: OpenStream): boolean {
+  return index >= 0;
 }
 
 function endIfOpen(stream: OpenStream, reason: string): void {

@@ -1,11 +1,12 @@
 import type { Principal } from '../credentials/principal.ts';
 import { isOwnCookie, type OwnCookies, setCookieName } from '../http/cookies.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { hopByHopOfResponses } from '../http/header-names.ts';
 import { hstsFields } from '../http/hsts.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { cachedByName } from '../http1/message/name-cache.ts';
 import { normalisedName } from '../rules/known-headers.ts';
-import { privateValue, targetedCaching } from './private-responses.ts';
+import { keptPrivate, privateValue, targetedCaching } from './private-responses.ts';
 
 /** The credential of a request as shared caches see it: they know only `Authorization` (RFC 9111 §3.5). */
 export type SeenCredential = 'none' | 'known' | 'unknown';
@@ -29,6 +30,12 @@ export interface ResponseRules {
   readonly hasHsts: boolean;
   /** True if an upstream's service worker is kept to its own folder. */
   readonly dropsServiceWorkerScope: boolean;
+}
+
+/** Decides all headers of the response that a client gets to a forwarded request. */
+export interface ForwardedResponseRules extends ResponseRules {
+  /** Returns the CORS headers of a response, names and values in turn; none when the upstream owns CORS. */
+  readonly corsHeaders: (exchange: Exchange) => readonly string[];
 }
 
 const kind = {
@@ -107,6 +114,19 @@ export function responseFields(
   const passed = listed === null ? headers : withoutListed(headers, listed);
   if (rules.hasHsts) passed.push(...hstsFields);
   return passed;
+}
+
+/** Returns the headers of the response to the client: those of the upstream's, cleaned, then Postern's own. */
+export function forwardedResponseFields(
+  fields: readonly string[],
+  exchange: Exchange,
+  principal: Principal | null,
+  rules: ForwardedResponseRules,
+): readonly string[] {
+  const all = responseFields(fields, exchange.id, seenCredential(principal, exchange.head), rules);
+  for (const text of rules.corsHeaders(exchange)) all.push(text);
+  for (const text of exchange.responseFields) all.push(text);
+  return exchange.isByWebCookie ? keptPrivate(all) : all;
 }
 
 /** The fields that may pass as trailers or in an interim response: only those with no meaning to Postern. */

@@ -6,14 +6,9 @@ import {
   offersOwnProtocol,
   ownProtocol,
 } from '../http/websocket-protocols.ts';
-import { type ResponseRules, responseFields } from './response-headers.ts';
+import { type ForwardedResponseRules, responseFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import { Tunnel } from './tunnel.ts';
-
-/** Rules of the 101 to a client. */
-export interface SwitchRules extends ResponseRules {
-  readonly corsHeaders: (exchange: Exchange) => readonly string[];
-}
 
 /** The protocol to switch to, in lower case: `websocket`, or one that the route allows; null: none. */
 export function upgradeOf({ head, minor }: Exchange, route: Route): string | null {
@@ -28,7 +23,7 @@ export function switchFields(
   fields: readonly string[],
   exchange: Exchange,
   upgrade: string,
-  rules: SwitchRules,
+  rules: ForwardedResponseRules,
 ): string[] {
   const all = responseFields(fields, exchange.id, 'none', rules);
   all.push(

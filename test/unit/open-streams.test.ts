@@ -14,7 +14,7 @@ function registry(t: Test, heldNow: HeldNow) {
   const open = (credentialId: string, ...neededScopes: string[]): Stream => {
     const stream: Stream = {
       neededScopes,
-      place: -1,
+      index: -1,
       ends: [],
       end(reason) {
         stream.ends.push(reason);
