@@ -1,8 +1,7 @@
 import type { Config } from '../config/sections/schema.ts';
-import type { ListenerFiles } from '../http/certificate-files.ts';
 import type { ListenerTls } from '../http1/server/tls-settings.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
-import { type CertificateParts, ListenerCertificate } from './listener-certificate.ts';
+import { type CertificateParts, WatchedCertificate } from './watched-certificate.ts';
 
 /** The TLS settings of every listener that may have some; null for plain HTTP. */
 export interface ListenersTls {
@@ -19,8 +18,8 @@ export interface PreparedCertificates {
   discard(): void;
 }
 
-/** The certificates of one configuration: of the public listener, then of those of `forward_auth`. */
-type Watched = readonly (ListenerCertificate | null)[];
+/** The certificates of one configuration: that of the public listener, then those of `forward_auth`. */
+type Watched = readonly (WatchedCertificate | null)[];
 
 /** The certificates of the listeners over all configurations: those of one are watched at a time. */
 export class ListenerCertificates {
@@ -71,32 +70,30 @@ export class ListenerCertificates {
   }
 
   #load({ listen, forward_auth }: Config): Watched {
-    const loaded: (ListenerCertificate | null)[] = [];
+    const loaded: (WatchedCertificate | null)[] = [];
     const onRenewed = () => {
       if (loaded === this.#watched) this.#onRenewed(this.current);
     };
     try {
       for (const [index, { tls }] of [listen, ...forward_auth].entries())
-        loaded.push(tls === undefined ? null : this.#watch(keyOf(index), tls, onRenewed));
+        loaded.push(
+          tls === undefined ? null : new WatchedCertificate(keyOf(index), tls, this.#parts, onRenewed),
+        );
     } catch (error) {
       close(loaded);
       throw error;
     }
     return loaded;
   }
-
-  #watch(key: string, files: ListenerFiles, onRenewed: () => void): ListenerCertificate {
-    return new ListenerCertificate(key, files, this.#parts, onRenewed);
-  }
 }
 
-/** The key in the configuration of what is watched there. */
+/** Key of a listener's files in the configuration. */
 function keyOf(index: number): string {
   return index === 0 ? 'listen.tls' : `forward_auth[${index - 1}].tls`;
 }
 
 function expiriesOf(
-  certificate: ListenerCertificate | null,
+  certificate: WatchedCertificate | null,
   index: number,
 ): [file: string, seconds: number][] {
   const expiries = certificate?.expiries() ?? [];

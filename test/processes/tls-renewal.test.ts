@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
-import { watchCertificate } from '../../src/http/certificate-files.ts';
+import { loadTls } from '../../src/listeners/loaded-tls.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestGateway } from '../support/gateway/gateway.ts';
 import { scrape } from '../support/gateway/scrape.ts';
@@ -103,11 +103,8 @@ t.test('a certificate and the key of another are refused from the start', async 
   const { certFile: cert } = makeCertificate(folder, 'first', ['DNS:a']);
   const { keyFile: key } = makeCertificate(folder, 'second', ['DNS:a']);
   const mode = { client_certificate: 'require' } as const;
-  const ignored = { onChange: () => {}, onError: () => {} };
-  t.throws(() => watchCertificate({ cert, key, ...mode }, ignored), {
-    code: 'ERR_OSSL_X509_KEY_VALUES_MISMATCH',
-  });
-  t.throws(() => watchCertificate({ cert, key: join(folder, 'none'), ...mode }, ignored), { code: 'ENOENT' });
+  t.throws(() => loadTls({ cert, key, ...mode }), { code: 'ERR_OSSL_X509_KEY_VALUES_MISMATCH' });
+  t.throws(() => loadTls({ cert, key: join(folder, 'none'), ...mode }), { code: 'ENOENT' });
 });
 
 t.test('a mounted secret is renewed by swapping a link', async (t) => {

@@ -1,0 +1,128 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { firstExpiry, type UntimelyCertificate, untimely } from '../config/values/certificates.ts';
+import type { Log } from '../log/log.ts';
+import type { ReloadMetrics } from '../runtime/reload-metrics.ts';
+import { isSameTls, type ListenerFiles, type LoadedTls, loadTls } from './loaded-tls.ts';
+
+/** Dependencies of {@link WatchedCertificate}. */
+export interface CertificateParts {
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  readonly reloads: Pick<ReloadMetrics, 'reloaded'>;
+  /** The clock, epoch ms. */
+  readonly now: () => number;
+}
+
+type Untimely = UntimelyCertificate & { readonly file: 'cert' | 'client_ca' };
+
+/** Interval of the checks of files and expiry, ms. Polling also notices a swapped symbolic link. */
+const checkIntervalMs = 1_000;
+
+/**
+ * The TLS files of one listener, reloaded when they change, so that a renewal needs no restart. Changes and the end of a
+ * certificate's time are logged, but not problems that a start or another configuration finds: the warnings of the
+ * configuration report those.
+ */
+export class WatchedCertificate {
+  readonly #files: ListenerFiles;
+  readonly #parts: CertificateParts;
+  readonly #onRenewed: () => void;
+  /** Key of the files in the configuration. */
+  readonly #section: string;
+  readonly #timer: NodeJS.Timeout;
+  #current: LoadedTls;
+  /** False while the files hold something that can't be used. */
+  #isUsable = true;
+  /** Problems that have been reported. */
+  #untimely: readonly Untimely[];
+
+  /** Calls `onRenewed` whenever the files hold something else that is valid; throws as {@link loadTls} does. */
+  constructor(section: string, files: ListenerFiles, parts: CertificateParts, onRenewed: () => void) {
+    this.#section = section;
+    this.#files = files;
+    this.#parts = parts;
+    this.#onRenewed = onRenewed;
+    this.#current = loadTls(files);
+    this.#untimely = this.#untimelyNow();
+    for (const path of this.#paths())
+      watchFile(path, { interval: checkIntervalMs, persistent: false }, this.#reload);
+    this.#timer = setInterval(() => this.#check(), checkIntervalMs).unref();
+  }
+
+  /** The latest valid content of the files. */
+  get current(): LoadedTls {
+    return this.#current;
+  }
+
+  /** Expiry of the first certificate in each file, epoch seconds. */
+  expiries(): [file: string, seconds: number][] {
+    const { chain, authorities } = this.#current;
+    const expiries: [string, number][] = [['cert', firstExpiry(chain) / 1000]];
+    if (authorities.length > 0) expiries.push(['client_ca', firstExpiry(authorities) / 1000]);
+    return expiries;
+  }
+
+  /** Stops watching. */
+  close(): void {
+    clearInterval(this.#timer);
+    for (const path of this.#paths()) unwatchFile(path, this.#reload);
+  }
+
+  #paths(): string[] {
+    const { cert, key, client_ca } = this.#files;
+    return client_ca === undefined ? [cert, key] : [cert, key, client_ca];
+  }
+
+  readonly #reload = (): void => {
+    try {
+      this.#renew();
+    } catch (error) {
+      // Half-written, or only one file has been replaced yet: the old content stays in use until they match.
+      this.#isUsable = false;
+      this.#parts.reloads.reloaded('certificate', 'failed');
+      this.#parts.log.error('certificate reload failed', { err: error });
+    }
+  };
+
+  #renew(): void {
+    const { log, reloads } = this.#parts;
+    const next = loadTls(this.#files);
+    // Content that is restored after an invalid one is reported, too.
+    if (this.#isUsable && isSameTls(next, this.#current)) return;
+    this.#isUsable = true;
+    this.#current = next;
+    this.#onRenewed();
+    reloads.reloaded('certificate', 'applied');
+    this.#untimely = this.#untimelyNow();
+    const validUntil = new Date(firstExpiry(next.chain)).toISOString();
+    if (this.#untimely.length === 0) log.info('certificate renewed', { valid_until: validUntil });
+    for (const found of this.#untimely) this.#report('certificate replaced by one that', found);
+  }
+
+  /** Reports certificates that have expired since the last check, or are not valid any more because the clock was set. */
+  #check(): void {
+    const known = new Set(this.#untimely.map(keyOf));
+    this.#untimely = this.#untimelyNow();
+    for (const found of this.#untimely) if (!known.has(keyOf(found))) this.#report('certificate', found);
+  }
+
+  #report(beginning: string, { file, problem, subject, at }: Untimely): void {
+    this.#parts.log.error(`${beginning} ${problem}`, {
+      file: `${this.#section}.${file}`,
+      subject,
+      at: at.toISOString(),
+    });
+  }
+
+  #untimelyNow(): Untimely[] {
+    const now = this.#parts.now();
+    const { chain, authorities } = this.#current;
+    return [
+      ...untimely(chain, now).map((found) => ({ ...found, file: 'cert' as const })),
+      ...untimely(authorities, now).map((found) => ({ ...found, file: 'client_ca' as const })),
+    ];
+  }
+}
+
+function keyOf({ file, problem, subject, at }: Untimely): string {
+  return JSON.stringify([file, problem, subject, at]);
+}
