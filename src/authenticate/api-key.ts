@@ -21,7 +21,7 @@ interface KeyUse {
   notedAt: number;
 }
 
-/** Of the uses of a key within this time only the first is noted, ms: `last_used` is true to about a minute. */
+/** Minimum time between two noted uses of a key, ms: `last_used` is true to about a minute. */
 const notedEveryMs = 1_000;
 
 /** Returns the principal of a stored key; undefined when the key is expired or suspended at `now` (epoch ms). */

@@ -4,7 +4,7 @@ import type { Awaitable } from '../stores/awaitable.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { WebCookieAuthenticator } from './web-cookie.ts';
 
-/** Who is calling on a browser route, or null; refuses as {@link Authenticate} does, and with `cross_site`. */
+/** Identifies the caller on a browser route, or null; refuses as {@link Authenticate} does, and with `cross_site`. */
 export type AuthenticateBrowser = (
   exchange: Exchange,
   otherSchemesPass: boolean,

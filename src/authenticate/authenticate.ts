@@ -7,7 +7,7 @@ import type { ApiKeyAuthenticator } from './api-key.ts';
 import type { BearerTokenAuthenticator } from './bearer-token.ts';
 
 /**
- * Who is calling, or null without a credential. With `otherSchemesPass` (public routes) an `Authorization` of another
+ * Identifies the caller; null without a credential. With `otherSchemesPass` (public routes) an `Authorization` of another
  * scheme is ignored.
  *
  * Refuses with `ambiguous_credentials`, `invalid_token`, `invalid_api_key`, `not_authenticated`, `store_unavailable`.
@@ -18,9 +18,9 @@ export type Authenticate = (head: RequestHead, otherSchemesPass: boolean) => Awa
 export function createAuthenticate(options: {
   readonly bearerToken: BearerTokenAuthenticator;
   readonly apiKey: ApiKeyAuthenticator;
-  /** Whether a key is accepted as `Authorization: Bearer`, too. */
+  /** True if a key is accepted as `Authorization: Bearer`, too. */
   readonly takesBearerKeys: boolean;
-  /** Whether pages of that origin may open a WebSocket with a token: our own origin, or one of `cors.origins`. */
+  /** True if pages of that origin may open a WebSocket with a token: our own origin, or one of `cors.origins`. */
   readonly isKnownOrigin: (origin: string) => boolean;
 }): Authenticate {
   const { bearerToken, apiKey, takesBearerKeys, isKnownOrigin } = options;
@@ -56,8 +56,8 @@ const space = 0x20;
 const tab = 0x09;
 
 /**
- * What follows `Bearer` (in any case) and one space, possibly nothing; undefined for another scheme. Further blanks are
- * part of the token and make it invalid (RFC 6750 §2.1).
+ * Returns the text after `Bearer` (in any case) and one space, possibly empty; undefined for another scheme. Further blanks
+ * are part of the token and make it invalid (RFC 6750 §2.1).
  */
 function bearerTokenOf(authorization: string): string | undefined {
   if (authorization.startsWith('Bearer ')) return authorization.slice(7);

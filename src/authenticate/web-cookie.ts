@@ -10,8 +10,8 @@ import type { Awaitable } from '../stores/awaitable.ts';
 import type { PrincipalOfSession, SessionProof } from './session-principal.ts';
 
 /**
- * The caller by the web cookie: `absent` if there is none or it doesn't count, `ended` if it is wrong or its session is no
- * longer alive, so that the browser may forget it.
+ * Identifies the caller by the web cookie: `absent` without a cookie that counts, `ended` if the cookie is wrong or its session
+ * is no longer alive, so that the browser may forget it.
  *
  * Refuses with `cross_site`, `store_unavailable`.
  */
@@ -64,7 +64,7 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
     return remembered.keep(keptText(value), { sessionId: keptText(sessionId), scopes: none });
   }
 
-  /** One session, whatever the number of cookies: of two, either may have been planted by a neighbouring host. */
+  /** The only session of the cookies: of two, either may have been planted by a neighbouring host. */
   function onlyOne(values: readonly string[]): VerifiedCredential<SessionProof> | undefined {
     let one: VerifiedCredential<SessionProof> | undefined;
     for (const value of values) {
@@ -76,7 +76,7 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
     return one;
   }
 
-  /** None counts by the secrets known here, but another replica may have written one of them under a new one. */
+  /** Judges again after loading secrets: another replica may have written one of the cookies under a new one. */
   async function afterLearning(values: readonly string[]): Promise<Principal | 'ended'> {
     await cookies.learnSecretsOf(values);
     const cookie = onlyOne(values);

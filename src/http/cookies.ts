@@ -1,4 +1,4 @@
-/** How a cookie is set (RFC 6265bis §4.1). */
+/** Name and attributes of a cookie that Postern sets (RFC 6265bis §4.1). */
 export interface CookieAttributes {
   readonly name: string;
   readonly path: string;
@@ -61,28 +61,28 @@ export function cookiesWithPrefix(cookieHeader: string, prefix: string): Map<str
  */
 const isBlank = (code: number) => code === 0x20 || code === 0x09;
 
-/** Whether a pair of a `Cookie` value begins there. */
+/** True if a pair of a `Cookie` value begins at that index. */
 function beginsPair(cookieHeader: string, at: number): boolean {
   let before = at - 1;
   while (before >= 0 && isBlank(cookieHeader.charCodeAt(before))) before--;
   return before < 0 || cookieHeader[before] === ';';
 }
 
-/** Where a text ends that begins at `start` and is followed by nothing but blanks until `end`. */
+/** Returns the end of a text that begins at `start` and is followed by nothing but blanks until `end`. */
 function endOf(cookieHeader: string, start: number, end: number): number {
   let last = end;
   while (last > start && isBlank(cookieHeader.charCodeAt(last - 1))) last--;
   return last;
 }
 
-/** Which cookies are Postern's own: upstreams neither see nor set them. */
+/** Postern's own cookies, which upstreams neither see nor set. */
 export interface OwnCookies {
   readonly names: readonly string[];
   /** Prefixes of further names. */
   readonly prefixes: readonly string[];
 }
 
-/** Whether a cookie of that name is Postern's own. */
+/** True if a cookie of that name is Postern's own. */
 export function isOwnCookie(name: string, { names, prefixes }: OwnCookies): boolean {
   return names.includes(name) || prefixes.some((prefix) => name.startsWith(prefix));
 }

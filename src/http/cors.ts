@@ -3,7 +3,7 @@ import type { RequestHead } from './request-head.ts';
 
 /** The CORS protocol (Fetch Standard §3.2) for exact origins; if none are configured, it is left to the upstream. */
 export interface Cors {
-  /** Whether Postern responds to preflights and sets `Access-Control-*`. */
+  /** True if Postern responds to preflights and sets `Access-Control-*`. */
   readonly enabled: boolean;
   isAllowed(origin: string): boolean;
   /** Headers of every response, names and values in turn. */
@@ -12,11 +12,11 @@ export interface Cors {
   preflightHeaders(head: RequestHead): readonly string[];
 }
 
-/** The origins whose pages may send requests, and what they may read. */
+/** The origins whose pages may send requests, and the headers that those pages may read. */
 export interface CorsSettings {
   /** As browsers send them: scheme, host, and the port unless it is the scheme's default. */
   readonly origins: readonly string[];
-  /** Response headers that their pages may read besides the usual ones; default: none. */
+  /** Response headers that pages of these origins may read besides the usual ones; default: none. */
   readonly expose?: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const vary = ['Vary', 'Origin'] as const;
 const methodName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 const headerNameList = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*$/;
 
-/** Whether a request is `OPTIONS` with one `Origin`, one `Access-Control-Request-Method`, no body and no `Upgrade`. */
+/** True for a request that is `OPTIONS` with one `Origin`, one `Access-Control-Request-Method`, no body and no `Upgrade`. */
 export function isPreflight(method: string, head: RequestHead): boolean {
   const asks = head.originCount === 1 && head.requestMethodCount === 1;
   return method === 'OPTIONS' && asks && !head.hasBody && head.upgradeCount === 0;

@@ -17,14 +17,14 @@ export type CreateExchange = (
   text: RequestHeadText,
 ) => Exchange;
 
-/** What the access line and the open-stream registry need to know of the caller. */
+/** The caller, as the access line and the registry of open streams know it. */
 export interface Caller {
   readonly kind: 'session' | 'api_key';
   readonly userId: string;
   readonly credentialId: string;
 }
 
-/** Where and how an upstream failed, for the log. */
+/** Details of an upstream's failure, for the log. */
 export interface UpstreamFailureDetail {
   /** Its name in the configuration. */
   readonly upstream: string;
@@ -36,8 +36,8 @@ export interface UpstreamFailureDetail {
 }
 
 /**
- * What serves an exchange. An object, not a function: with a function made for each request V8 took whatever the requests
- * referred to for long-lived, and collections of new objects took three times as long.
+ * The code that serves an exchange. An object, not a function: with a function made for each request V8 took the objects of
+ * requests for long-lived, and collections of new objects took three times as long.
  */
 export interface ExchangeOwner {
   /** Called once when the exchange is over, however it ended. */
@@ -45,8 +45,8 @@ export interface ExchangeOwner {
 }
 
 /**
- * One request and its response, with everything known about it so far. On a listener for decisions method and target are
- * those of the request that it describes.
+ * A request and its response, with everything known about them so far. On a listener for decisions method and target are
+ * those of the request that a proxy describes.
  */
 export class Exchange implements ServerExchange {
   readonly connection: RequestChannel;
@@ -61,43 +61,42 @@ export class Exchange implements ServerExchange {
   readonly pathEnd: number;
   readonly path: string;
   readonly id: string;
-  /** Whether the peer's `X-Forwarded-*` are trusted. */
+  /** True if the peer's `X-Forwarded-*` are trusted. */
   readonly fromTrustedProxy: boolean;
   /** Address of the client: the right-most one that isn't a trusted proxy; empty if it isn't known. */
   readonly address: string;
-  /** Why it is refused before anything is judged: its peer or its description is no good. */
+  /** The refusal of a request whose peer or description is unacceptable; null: the request is judged. */
   readonly unfit: Refusal | null;
-  /** The target has been checked and isn't malformed; a malformed one may contain anything, even secrets. */
+  /** True once the target has been checked; a malformed one may contain anything, even secrets. */
   targetIsGood = false;
-  /** When the head had been read, by `performance.now()`. */
+  /** Time when the head had been read, by `performance.now()`. */
   readonly startedMs = performance.now();
-  /** When a connection to an upstream took it, by `performance.now()`; 0: none did. Set when it is over. */
+  /** Time when a connection to an upstream took the request, by `performance.now()`; 0: none did. Set when it is over. */
   takenAt = 0;
   /** The configured path of the route or the pattern of the own endpoint, for log and metrics. */
   route = '';
-  /** `ok`, a refusal's code, or what else ended it. */
+  /** `ok`, a refusal's code, or another cause of the end. */
   outcome = 'ok';
-  /** Why it was refused or failed; empty when it wasn't. */
+  /** Reason of the refusal or failure; empty without one. */
   reason: Reason | '' = '';
-  /** What the upstream did wrong, for the log. */
+  /** The upstream's failure, for the log. */
   upstreamFailure: UpstreamFailureDetail | null = null;
   caller: Caller | null = null;
-  /** It is on a route whose browsers may be signed in by the web cookie. */
+  /** True on a route whose browsers may be signed in by the web cookie. */
   isOnBrowserRoute = false;
-  /** The web cookie admitted it, so that no cache may keep the response for another browser. */
+  /** True if the web cookie admitted the request: no cache may keep the response for another browser. */
   isByWebCookie = false;
-  /** Headers of the response, whoever makes it: names and values in turn. */
+  /** Further headers of the response, Postern's or an upstream's: names and values in turn. */
   responseFields: readonly string[] = [];
-  /** Its spans; null if no traces are exported. */
+  /** Spans of the request; null if no traces are exported. */
   trace: RequestTrace | null = null;
   bytesIn = 0;
-  /** The client is waiting for `100 Continue` (RFC 9110 §10.1.1); cleared once that has been sent. */
+  /** True while the client is waiting for `100 Continue` (RFC 9110 §10.1.1). */
   expectsContinue: boolean;
   /** Called when the client keeps up again, after a `write` that returned false. */
   onDrain: (() => void) | null = null;
-  /** What serves it. */
   owner: ExchangeOwner | null = null;
-  /** Called last of all. */
+  /** Called last of all, after the record. */
   onOver: (() => void) | null = null;
 
   constructor(
@@ -129,7 +128,7 @@ export class Exchange implements ServerExchange {
     return this.target.slice(this.pathEnd + 1);
   }
 
-  /** Whether the request body has been read to its end, or there is none. */
+  /** True once the request body has been read to its end, or if there is none. */
   get bodyDone(): boolean {
     return this.connection.bodyDone;
   }
@@ -163,17 +162,17 @@ export class Exchange implements ServerExchange {
     this.connection.finished(this);
   }
 
-  /** Closes the connection after this response, because what follows on it can't be trusted. */
+  /** Closes the connection after this response, because bytes that follow on it can't be trusted. */
   closeAfterResponse(): void {
     this.response.closes = true;
   }
 
-  /** Whether the client has disconnected. */
+  /** True once the client has disconnected. */
   get isGone(): boolean {
     return this.connection.socket.destroyed;
   }
 
-  /** The connection was lost before the exchange was over. */
+  /** Called when the connection was lost before the exchange was over. */
   onConnectionLost(): void {
     if (this.outcome === 'ok' && !this.response.ended) this.outcome = 'client_aborted';
   }

@@ -2,7 +2,7 @@ import { Refusal } from '../errors.ts';
 import type { Cors } from './cors.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** Whether an origin is the gateway's own or a configured one. */
+/** True for an origin that is the gateway's own or a configured one. */
 export type IsKnownOrigin = (origin: string) => boolean;
 
 /** Recognises Postern's own origins (without trailing slash) and those in `cors.origins`. */
@@ -14,7 +14,7 @@ export function createKnownOrigins(own: readonly string[], cors: Pick<Cors, 'isA
 const ownSites: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
- * Whether a request was sent by a page that isn't one of ours. Fetch metadata comes first, since pages can't set it;
+ * True if a request was sent by a page of another site. Fetch metadata comes first, since pages can't set it;
  * then `Origin`, where `null`, an empty or a repeated one counts as foreign. Without either, no browser sent it.
  */
 export function isForeignPage(head: RequestHead, isKnownOrigin: IsKnownOrigin): boolean {
@@ -24,7 +24,7 @@ export function isForeignPage(head: RequestHead, isKnownOrigin: IsKnownOrigin): 
 }
 
 /**
- * Whether it is certain that no foreign page sent a request: the browser says so, or no browser sent it. All current
+ * True if certainly no foreign page sent the request: the browser says so, or no browser sent it. All current
  * browsers send Fetch metadata over https, but not over http (Fetch Metadata §2), where its absence proves nothing.
  */
 export function isSurelyOwnPage(head: RequestHead, isKnownOrigin: IsKnownOrigin, isHttps: boolean): boolean {

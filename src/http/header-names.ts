@@ -10,7 +10,7 @@ import {
 } from '../rules/known-headers.ts';
 
 /**
- * What a header's name means to Postern. Names are classified once per spelling, so that each header costs one map
+ * The meanings of headers' names to Postern. Names are classified once per spelling, so that each header costs one map
  * look-up instead of a comparison with every name that matters.
  */
 export const meaning = {
@@ -112,12 +112,12 @@ function classify(name: string): Meaning {
   return lower.startsWith(toolParameterPrefix) ? meaning.oddToolParameter : meaning.odd;
 }
 
-/** What a header of that name means, whatever the configuration says. */
+/** Returns the meaning of a header's name, whatever the configuration says. */
 export const meaningOf: (name: string) => Meaning = cachedByName(classify);
 
 /** The settings of `headers` and of the upstreams' `identity_headers` that decide which of a client's headers pass. */
 export interface HeaderRules {
-  /** Whether headers pass whose names are `odd`. */
+  /** True if headers pass whose names are `odd`. */
   readonly passOddNames: boolean;
   readonly passMethodOverride: boolean;
   /** Names that never pass, in any spelling. */

@@ -16,7 +16,7 @@ const timeouts = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** What the management listener reports. */
+/** Sources of the management listener's reports, and its limit. */
 export interface ManagementOptions {
   readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
   readonly readiness: ReadReadiness;

@@ -1,7 +1,7 @@
 import type { RequestHead } from './request-head.ts';
 
 /**
- * Whether a browser asks for a page to show in a tab of its own, so that an answer is read by a person: by Fetch metadata
+ * True if a browser asks for a page to show in a tab of its own, so that a person reads the response: by Fetch metadata
  * (Fetch Metadata §2), and without it by an `Accept` that likes nothing better than HTML.
  */
 export function isNavigation(head: Pick<RequestHead, 'secFetchMode' | 'secFetchDest' | 'accept'>): boolean {
@@ -12,7 +12,7 @@ export function isNavigation(head: Pick<RequestHead, 'secFetchMode' | 'secFetchD
 }
 
 /**
- * Whether a page requests this where its user can't see it, by a script or in a frame, as far as the browser says so. A service
+ * True if a page requests this by a script or in a frame, where its user can't see it, as far as the browser says so. A service
  * worker that passes a navigation on keeps the mode but not the destination. Without `Sec-Fetch-Site` no page is behind it:
  * Node's fetch sends a mode alone.
  */
@@ -26,7 +26,7 @@ export function isUnseen({
   return secFetchDest !== '' && secFetchDest !== 'document' && secFetchDest !== 'empty';
 }
 
-/** Whether the list (RFC 9110 §12.5.1) names `text/html`, and nothing with a higher weight. */
+/** True if the list (RFC 9110 §12.5.1) names `text/html`, and nothing with a higher weight. */
 function prefersHtml(accept: string): boolean {
   if (!/text\/html/i.test(accept)) return false;
   let html = 0;

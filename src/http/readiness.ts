@@ -1,32 +1,32 @@
-/** One dependency that `/readyz` reports. */
+/** A dependency that `/readyz` reports. */
 export interface Dependency {
   readonly name: string;
-  /** How long the gateway stays ready without it, ms; Infinity if part of the service works without it. */
+  /** Time that the gateway stays ready without the dependency, ms; Infinity if part of the service works without it. */
   readonly toleranceMs: () => number;
-  /** Resolves when it responds. */
+  /** Resolves when the dependency responds. */
   readonly ping: () => Promise<void>;
-  /** Since when it has been unavailable, by `performance.now()`; null or left out: only a ping can tell. */
+  /** Beginning of the dependency's outage, by `performance.now()`; null or left out: only a ping can tell. */
   readonly unavailableSince?: () => number | null;
-  /** Why it is unavailable, where that is known; without a credential. */
+  /** Reason of the outage where it is known, without a credential. */
   readonly reason?: () => string | undefined;
 }
 
-/** Whether a dependency responds. */
+/** State of a dependency. */
 export interface DependencyState {
   readonly ok: boolean;
   /** JSON has no member for a reason that is undefined. */
   readonly reason?: string | undefined;
 }
 
-/** What `/readyz` says. */
+/** The content of `/readyz`. */
 export interface Readiness {
   readonly status: 'ready' | 'not_ready' | 'draining';
   readonly dependencies: Readonly<Record<string, DependencyState>>;
-  /** Of the processes that serve, where there are several. */
+  /** Numbers of processes that serve, where there are several. */
   readonly workers?: { readonly ready: number; readonly of: number };
 }
 
-/** Reads the readiness of this moment. */
+/** Reads the current readiness. */
 export type ReadReadiness = () => Promise<Readiness>;
 
 /** The result of checking one dependency. */
@@ -36,7 +36,7 @@ interface Checked {
   readonly isTolerable: boolean;
 }
 
-/** Asks every dependency each time. */
+/** Creates the reader, which asks every dependency each time. */
 export function createReadiness(
   dependencies: readonly Dependency[],
   isDraining: () => boolean,

@@ -23,9 +23,9 @@ export interface Reply {
   readonly cacheControl?: string;
 }
 
-/** A body of a media type of its own. */
+/** A body in another media type than JSON. */
 export interface Content {
-  /** Of `Content-Type`. */
+  /** Value of `Content-Type`. */
   readonly type: string;
   readonly bytes: Buffer;
 }
@@ -48,20 +48,20 @@ export interface RefusalParts {
   readonly body: { readonly detail: unknown };
 }
 
-/** What a refused browser gets in place of JSON; null: JSON. */
+/** Creates the response to a refused browser; null: JSON, as for programs. */
 export type InsteadOf = (
   request: RefusedRequest,
   refusal: Refusal | ValidationError,
   parts: RefusalParts,
 ) => Reply | null;
 
-/** What a listener makes of a refusal before it is sent: some proxies understand few statuses. */
+/** Adapts a refusal to a listener before it is sent: some proxies understand few statuses. */
 export type RefusalShape = (parts: RefusalParts) => RefusalParts;
 
-/** Refusals as they are. */
+/** Leaves refusals as they are. */
 export const asItIs: RefusalShape = (parts) => parts;
 
-/** `realm` is the tenant; `oauth` adds RFC 6749 §5.2 fields. */
+/** Renders a refusal. `realm` is the tenant; `oauth` adds RFC 6749 §5.2 fields. */
 export function refusalParts(
   error: Refusal | ValidationError,
   realm: string,

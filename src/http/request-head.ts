@@ -79,7 +79,7 @@ class HeadReading {
     }
   }
 
-  /** Whether a body follows the head (RFC 9112 §6.3). */
+  /** True if a body follows the head (RFC 9112 §6.3). */
   get hasBody(): boolean {
     return hasBody(this.framing);
   }
@@ -210,7 +210,7 @@ const notHopByHop = [
 const hostValue =
   /^(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+(?::\d{0,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{0,5})?$/;
 
-/** The last that was found to be one: most requests are for the same. */
+/** The last valid host: most requests are for the same. */
 let lastHost = 'localhost';
 
 /**
@@ -264,7 +264,7 @@ export function isRequestId(text: string): boolean {
   return /^[A-Za-z0-9._-]{1,128}$/.test(text);
 }
 
-/** Named in `Allow` when the method is refused before the path has been matched. */
+/** Methods in `Allow` when one is refused before the path has been matched. */
 const servedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /** Refuses TRACE and CONNECT, which no path serves, before the target is checked. Throws `method_not_allowed`. */

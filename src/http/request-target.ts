@@ -1,13 +1,13 @@
 import { Refusal } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
 
-/** What the configuration's `paths` lets through as opaque characters; anything else that is ambiguous is refused. */
+/** Characters that `paths` lets through as opaque; anything else that is ambiguous is refused. */
 export interface TargetRules {
   readonly passSemicolons: boolean;
   readonly passEncodedSlashes: boolean;
 }
 
-/** Where the query of an origin-form target begins: the index of `?`, or the length. */
+/** Returns the index of `?` in an origin-form target, or its length. */
 export function queryStart(target: string): number {
   const index = target.indexOf('?');
   return index < 0 ? target.length : index;

@@ -4,7 +4,7 @@ import { isNavigation } from './navigation.ts';
 import type { RequestHead } from './request-head.ts';
 import { asksToUpgrade } from './websocket-protocols.ts';
 
-/** Whose pages may use the web cookie. */
+/** Origins whose pages may use the web cookie. */
 export interface WebCookieOrigins {
   /** Pages of ours, and those in `cors.origins`. */
   readonly isKnown: IsKnownOrigin;
@@ -15,8 +15,8 @@ export interface WebCookieOrigins {
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Whether the web cookie of a request counts. Browsers attach it to requests of other sites' pages, too: those may follow a
- * link, but neither change anything nor read what they embed.
+ * True if the web cookie of a request counts. Browsers attach it to requests of other sites' pages, too: those pages may follow
+ * a link, but neither change anything nor read what they embed.
  *
  * Throws {@link Refusal} `cross_site` for what another site's page may not send at all.
  */

@@ -4,7 +4,7 @@ import type { RequestHead } from './request-head.ts';
 export const ownProtocol = 'postern';
 const bearerPrefix = 'postern.bearer.';
 
-/** Whether the request asks to become a WebSocket (RFC 6455 §4.1). */
+/** True if the request asks to become a WebSocket (RFC 6455 §4.1). */
 export function isWebSocketRequest(head: RequestHead): boolean {
   return (
     head.mayBeWebSocket &&
@@ -14,7 +14,7 @@ export function isWebSocketRequest(head: RequestHead): boolean {
   );
 }
 
-/** Whether the request asks to switch to exactly one other protocol, and has no body. */
+/** True if the request asks to switch to exactly one other protocol, and has no body. */
 export function asksToUpgrade(head: RequestHead): boolean {
   return head.upgradeCount === 1 && head.connectionNames?.has('upgrade') === true && !head.hasBody;
 }
@@ -27,7 +27,7 @@ export function offeredTokens(protocols: string): string[] {
     .map((name) => name.slice(bearerPrefix.length));
 }
 
-/** Whether a token is among the offered protocols, in any letter case. */
+/** True if a token is among the offered protocols, in any letter case. */
 export function offersOwnToken(protocols: string): boolean {
   return protocols !== '' && listed(protocols).some((name) => name.toLowerCase().startsWith(bearerPrefix));
 }
@@ -40,7 +40,7 @@ export function withoutOwnProtocols(protocols: string): string {
     .join(', ');
 }
 
-/** Whether `postern` itself was offered. */
+/** True if `postern` itself was offered. */
 export function offersOwnProtocol(protocols: string): boolean {
   return protocols.includes(ownProtocol) && listed(protocols).includes(ownProtocol);
 }

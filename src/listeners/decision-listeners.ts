@@ -17,7 +17,7 @@ export interface ListenerAddress {
   readonly port: number;
 }
 
-/** One listener of `forward_auth`, which survives reloads. */
+/** A listener of `forward_auth`, which survives reloads. */
 interface DecisionListener {
   readonly server: Pick<Http1Server<Exchange>, 'listen' | 'renewTls' | 'announceClose' | 'drain'>;
   apply(config: Config, tls: ListenerTls | null): void;

@@ -10,13 +10,13 @@ export interface Echo {
   close(): Promise<void>;
 }
 
-/** How many bytes of a body are sent back; `body_length` counts all of them. */
+/** Maximum number of bytes of a body that are sent back; `body_length` counts all. */
 const maxEchoedBytes = 1024 * 1024;
 
 /** Larger than any limit on what clients may send. */
 const maxHeadBytes = 1024 * 1024;
 
-/** What the echo received, as it returns it. */
+/** A received request, as the echo returns it. */
 export interface EchoedRequest {
   readonly method: string;
   readonly target: string;

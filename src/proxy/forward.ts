@@ -37,9 +37,9 @@ export function createForward(options: ForwardOptions): Forward {
 const none: readonly string[] = [];
 
 /**
- * One forwarded request. A single object is what the connection to the upstream reports to, what the client's body is
- * sent through and what the registry ends when the credential does: the three share nearly all of their state, and a
- * split would cost every request two more objects and their links, on a path that is measured in microseconds.
+ * A forwarded request. One object takes the reports of the upstream's connection, sends the client's body and is ended by the
+ * registry with its credential: the three share nearly all of their state, and a split would cost every request two more
+ * objects and their links, on a path that is measured in microseconds.
  */
 class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, OpenStream {
   readonly neededScopes: readonly string[];

@@ -26,14 +26,14 @@ const enoughBytes = 16 * 1024;
 export class ForwardedBody implements BodyReader, HeldBody {
   readonly leastBytesPerSecond: number;
   readonly wholeTimeoutMs = Number.POSITIVE_INFINITY;
-  /** How long it was held back, in milliseconds. */
+  /** Time that the body was held back, ms. */
   heldMs = 0;
   readonly #exchange: Exchange;
   readonly #maxBytes: number;
   readonly #owner: BodyOwner;
   readonly #heldBodies: HeldBodies;
   #startedAt = 0;
-  /** What has arrived and can't be sent yet. */
+  /** Bytes that have arrived and can't be sent yet. */
   #held: Buffer[] = [];
   #heldBytes = 0;
   #shared: Buffer | null = null;

@@ -4,12 +4,12 @@ export interface HeldBody {
   release(): void;
 }
 
-/** How long a body that arrives slowly is held back, in milliseconds. */
+/** Maximum time that a body is held back, ms. */
 const longestMs = 1_000;
 
 /** The bodies being held back, oldest first; one timer, armed while there are any, releases each after a second. */
 export class HeldBodies {
-  /** When each was added, by `performance.now()`. */
+  /** Time when each body was added, by `performance.now()`. */
   readonly #since = new Map<HeldBody, number>();
   #timer: NodeJS.Timeout | null = null;
 

@@ -1,7 +1,7 @@
 import { encodeHeaderValue, type Principal } from '../credentials/principal.ts';
 import { FieldBlock } from '../http1/message/head-text.ts';
 
-/** What an upstream can receive about the caller in a header whose name it chooses. */
+/** Facts about the caller that an upstream can receive in a header whose name it chooses. */
 export type IdentityField =
   | 'subject'
   | 'username'

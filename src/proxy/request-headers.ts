@@ -20,7 +20,7 @@ import type { ForwardingRoute } from './route-table.ts';
 /** The header of the JWT that proves a request to come from Postern (`upstreams.*.assertion`). */
 export const assertionHeader = 'X-Auth-Assertion';
 
-/** What goes into the upstream's request besides the client's own headers. */
+/** Content of the request to the upstream besides the client's own headers. */
 export interface Forwarding {
   /** The headers that identify the caller; null without a credential. */
   readonly identity: FieldBlock | null;
@@ -30,7 +30,7 @@ export interface Forwarding {
   /** Address of the peer of the connection. */
   readonly peer: string;
   readonly encrypted: boolean;
-  /** Whether the peer's own `X-Forwarded-*` are trusted. */
+  /** True if the peer's own `X-Forwarded-*` are trusted. */
   readonly fromTrustedProxy: boolean;
   /** Decides, by the configuration, which of the client's headers pass. */
   readonly passedMeaning: PassedMeaning;
@@ -63,14 +63,14 @@ export function requestHeadText(startLine: string, head: RequestHead, forwarding
   return writer.finish() ?? headText(startLine, requestFields(head, forwarding));
 }
 
-/** Its fields, names and values in turn. */
+/** The fields of the request to the upstream, names and values in turn. */
 export function requestFields(head: RequestHead, forwarding: Forwarding): string[] {
   const list = new FieldList();
   writeRequestHeaders(head, forwarding, list);
   return list.fields;
 }
 
-/** What of an exchange's request goes to the upstream of `route`; a preflight carries no credentials. */
+/** Collects the content of an exchange's request to the upstream of `route`; a preflight carries no credentials. */
 export function forwardingOf(
   exchange: Exchange,
   route: ForwardingRoute,
@@ -176,7 +176,7 @@ export function writeIdentifyingHeaders(head: RequestHead, forwarding: Forwardin
   if (host !== '') into.add('X-Forwarded-Host', host);
 }
 
-/** What is sent when Postern records no span of its own: the client's `traceparent`, or a new one. */
+/** The `traceparent` to send when Postern records no span of its own: the client's, or a new one. */
 export function traceparentFor(head: RequestHead): string {
   return traceparentOf(head) ?? newTraceparent();
 }

@@ -19,33 +19,33 @@ export interface RouteOptions {
   readonly exact: boolean;
   /** Null: requests are only decided about, and another proxy forwards them. */
   readonly upstream: Upstream | null;
-  /** Where it is configured to listen, for the log: host and port, or the path of its socket; empty without one. */
+  /** Configured address of the upstream, for the log: host and port, or the path of its socket; empty without one. */
   readonly upstreamAddress: string;
   /** The headers by which the upstream learns who the caller is. */
   readonly identityHeadersOf: IdentityHeadersOf;
-  /** Signs what the upstream verifies each request by; null: it asks for no such proof. */
+  /** Signs the assertion that the upstream verifies each request by; null: it asks for none. */
   readonly assert: Assert | null;
   readonly isPublic: boolean;
-  /** Whether browsers may be signed in by the web cookie. */
+  /** True if browsers may be signed in by the web cookie. */
   readonly isForBrowsers: boolean;
-  /** Whether preflights are forwarded, unauthenticated, for the upstream to respond to. */
+  /** True if preflights are forwarded, unauthenticated, for the upstream to respond to. */
   readonly passesPreflights: boolean;
   readonly acceptsSession: boolean;
   readonly acceptsApiKey: boolean;
-  /** A list, all of which every method needs, or a map by method. */
+  /** A list of scopes that every method needs, or a map by method. */
   readonly scopes: readonly string[] | MethodScopes;
   /** Protocols other than `websocket` that a request may switch to, in lower case. */
   readonly upgrades: ReadonlySet<string>;
   readonly maxBodyBytes: number;
-  /** On average; slower bodies are refused. 0: no limit. */
+  /** Average below which a body is refused. 0: no limit. */
   readonly leastBodyBytesPerSecond: number;
-  /** These three are for the upstream: nothing waits without one. */
+  /** Time limits of the upstream, 0 without one. */
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
 }
 
-/** Where a request goes, and what it needs to get there. */
+/** A route, with the scopes that it needs. */
 export interface Route extends RouteOptions {
   /**
    * All of the scopes that `method` needs; a method's own entry replaces that of `read` or `write`.
@@ -60,7 +60,7 @@ export interface ForwardingRoute extends Route {
   readonly upstream: Upstream;
 }
 
-/** Whether requests are forwarded by it. */
+/** True if requests are forwarded by the route. */
 export function isForwarding(route: Route): route is ForwardingRoute {
   return route.upstream !== null;
 }

@@ -20,9 +20,9 @@ export interface TunnelOptions {
   readonly onIdle: () => void;
 }
 
-/** How long the second side may take to end after the first, once everything has been sent to it, in milliseconds. */
+/** Time that the second side may take to end after the first, once everything has been sent to it, ms. */
 const lingerMs = 10_000;
-/** The same after the credential has ended: together with the sweep that notices, less than a second. */
+/** The same after the end of the credential, ms: together with the sweep that notices it, less than a second. */
 const closingMs = 500;
 
 /**

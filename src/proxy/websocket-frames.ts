@@ -10,7 +10,7 @@ export class FrameFollower {
   /** A close frame has begun, after which nothing may follow. */
   closing = false;
 
-  /** Whether the next byte begins a frame. */
+  /** True if the next byte begins a frame. */
   get atBoundary(): boolean {
     return this.#payload === 0 && this.#header.length === 0 && !this.closing;
   }
