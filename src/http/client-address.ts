@@ -1,9 +1,9 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { LRUCache } from 'lru-cache';
 import { addressKey } from '../credentials/address-key.ts';
 import { keptText } from '../http1/message/copied-text.ts';
 import { canonicalAddress } from '../http1/server/peer-address.ts';
+import { RecentCache } from '../stores/recent-cache.ts';
 
 const cachedAddresses = 1_000;
 
@@ -17,7 +17,7 @@ export function createTrustedProxies(ranges: readonly string[]): TrustedProxies 
   const blocks = ranges.map(blockOf);
   if (blocks.length === 0) return { isTrusted: () => false };
   // Called for every request, mostly with the same few peers.
-  const known = new LRUCache<string, boolean>({ max: cachedAddresses });
+  const known = new RecentCache<boolean>(cachedAddresses);
   const isWithin = (address: string): boolean => {
     // An IPv6 address of its own (RFC 4291 §2.5.5.1), which ipaddr.js takes for a mapped one in its shortest spelling.
     const spelled = address.replace(/^::(?=\d+\.)/, '::0:');

@@ -1,7 +1,7 @@
 /**
- * A cache of texts to values for the path of each request, where a look-up must change nothing but in the rarest case.
- * It has two generations: when the younger is full, the older is dropped and the younger takes its place. So the last
- * `size` entries that were asked for or set are always there, and at most twice as many.
+ * A bounded cache of texts to values, for the path of each request, where a look-up must change nothing but in the rarest case.
+ * It has two generations: when the younger is full, the older is dropped and the younger takes its place. So the `size` entries
+ * that were asked for or set last are always there, and at most twice as many.
  */
 export class RecentCache<Value> {
   readonly #size: number;
@@ -17,6 +17,10 @@ export class RecentCache<Value> {
     return value === undefined && this.#older.size > 0 ? this.#takeOlder(key) : value;
   }
 
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
   set(key: string, value: Value): void {
     this.#older.delete(key);
     if (this.#younger.size >= this.#size && !this.#younger.has(key)) {
@@ -26,8 +30,9 @@ export class RecentCache<Value> {
     this.#younger.set(key, value);
   }
 
-  delete(key: string): void {
-    if (!this.#younger.delete(key)) this.#older.delete(key);
+  /** Returns true if there was such an entry. */
+  delete(key: string): boolean {
+    return this.#younger.delete(key) || this.#older.delete(key);
   }
 
   clear(): void {
@@ -35,7 +40,13 @@ export class RecentCache<Value> {
     this.#older.clear();
   }
 
-  /** Each entry once, in no order. */
+  /** Each entry once, in no order; entries may be deleted meanwhile. */
+  *entries(): Iterable<[key: string, value: Value]> {
+    yield* this.#younger;
+    yield* this.#older;
+  }
+
+  /** The value of each entry, as {@link entries}. */
   *values(): Iterable<Value> {
     yield* this.#younger.values();
     yield* this.#older.values();

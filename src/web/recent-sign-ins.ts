@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { RefusedRequest } from '../http/refused-request.ts';
 import { keptText } from '../http1/message/copied-text.ts';
+import { RecentCache } from '../stores/recent-cache.ts';
 
 /** Browsers that have just signed in, known by address and user agent, because they may have kept no cookie. */
 export interface RecentSignIns {
@@ -19,7 +19,7 @@ const userAgentLength = 256;
 
 /** Creates the memory of recent sign-ins. `now`: the clock, epoch ms. */
 export function createRecentSignIns(now: () => number): RecentSignIns {
-  const signedIn = new LRUCache<string, number>({ max: most });
+  const signedIn = new RecentCache<number>(most);
   const keyOf = ({ address, head }: Browser) =>
     keptText(`${address} ${head.userAgent.slice(0, userAgentLength)}`);
   return {

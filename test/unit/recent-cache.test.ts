@@ -40,9 +40,30 @@ t.test('an entry that is set again has one value, in whichever generation it was
 
 t.test('what is deleted is gone, in whichever generation it was', async (t) => {
   const cache = filled(10, 15);
-  for (const key of ['2', '12', 'unknown']) cache.delete(key);
-  t.same([cache.get('2'), cache.get('12')], [undefined, undefined]);
+  t.same(
+    ['2', '12', 'unknown', '2'].map((key) => cache.delete(key)),
+    [true, true, false, false],
+  );
+  t.same(
+    [cache.get('2'), cache.get('12'), cache.has('2'), cache.has('3')],
+    [undefined, undefined, false, true],
+  );
   cache.clear();
   t.same([...cache.values()], []);
   t.equal(cache.get('14'), undefined);
+});
+
+t.test('each entry is listed once, and may be deleted meanwhile', async (t) => {
+  const cache = filled(10, 15);
+  const keys: string[] = [];
+  for (const [key, value] of cache.entries()) {
+    t.equal(key, `${value}`);
+    keys.push(key);
+    cache.delete(key);
+  }
+  t.same(
+    keys.sort((one, other) => Number(one) - Number(other)),
+    Array.from({ length: 15 }, (_, i) => `${i}`),
+  );
+  t.same([...cache.values()], []);
 });
