@@ -1,7 +1,19 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { refusals } from '../../src/errors.ts';
+import { bootstrap } from '../../src/endpoints/bootstrap.ts';
+import type { AnyDefinition } from '../../src/endpoints/endpoint.ts';
+import { login } from '../../src/endpoints/login.ts';
+import { redeemInvitation } from '../../src/endpoints/redeem-invitation.ts';
+import { selfPassword } from '../../src/endpoints/self-password.ts';
+import { administrationEndpoints } from '../../src/endpoints/table.ts';
+import { type RefusalCode, refusals } from '../../src/errors.ts';
+import { activatePage } from '../../src/web/pages/activate.ts';
 import { errorWords } from '../../src/web/pages/error-words.ts';
-import { problemTexts, waitText } from '../../src/web/pages/problem.ts';
+import { invitationPage } from '../../src/web/pages/invitation.ts';
+import { passwordPage } from '../../src/web/pages/password.ts';
+import { type Problem, problemTexts, waitText } from '../../src/web/pages/problem.ts';
+import { signInPage } from '../../src/web/pages/sign-in.ts';
+import type { Site } from '../../src/web/site.ts';
 
 t.test('people are told when to try again', async (t) => {
   for (const [seconds, text] of [
@@ -30,6 +42,32 @@ t.test('every code has words for a form', async (t) => {
   for (const code of Object.keys(refusals) as (keyof typeof refusals)[]) {
     t.match(problemTexts({ code }, { labels: {} }).notice, /\.$/, code);
   }
+});
+
+/** Codes whose words are general, for any form: when to try again, and what other sites do. */
+const general = new Set<RefusalCode>(['too_many_attempts', 'overloaded', 'store_unavailable', 'cross_site']);
+
+t.test('a form has words of its own for each refusal that its endpoint documents', async (t) => {
+  const site = { path: '/postern', title: 'Acme', scripts: {} } as unknown as Site;
+  const common = { minPasswordLength: 12, username: 'ada' };
+  const forms: [AnyDefinition, (problem: Problem) => string][] = [
+    [bootstrap, (problem) => activatePage(site, { ...common, problem })],
+    [redeemInvitation, (problem) => invitationPage(site, { ...common, problem })],
+    [selfPassword, (problem) => passwordPage(site, { ...common, problem })],
+    [login, (problem) => signInPage(site, { returnTo: null, password: true, providers: [], problem })],
+  ];
+  for (const [{ id, refusals: codes }, render] of forms)
+    for (const code of codes.filter((one) => !general.has(one)))
+      t.notMatch(render({ code }), 'Please try again, or ask your administrator.', `${id} ${code}`);
+});
+
+t.test('the console has words for each refusal that administration documents', async (t) => {
+  const source = readFileSync('src/web/assets/console/show.js', 'utf8');
+  const [, table] = /const whatToDo = \{\n([\s\S]*?)\n\};/.exec(source)!;
+  const told = new Set([...table!.matchAll(/^ {2}(\w+):/gm)].map(([, code]) => code));
+  const documented = administrationEndpoints.flatMap(({ refusals: codes }) => codes);
+  for (const code of new Set([...documented, 'insufficient_scope', 'store_unavailable']))
+    t.ok(told.has(code), code);
 });
 
 t.test('the problems of a 422 are told at their fields', async (t) => {

@@ -23,6 +23,7 @@ const words: FormWords = {
   labels: { token: 'Activation token', username: 'User name', password: 'Password' },
   atField: {
     invalid_bootstrap_token: ['token', 'This is not the activation token. Check that you copied all of it.'],
+    conflict: ['username', 'This user name is already taken.'],
   },
   above: {
     too_many_attempts: (when) => `There were too many attempts with a wrong token. Try again ${when}.`,

@@ -1,3 +1,5 @@
+import type { RefusalCode } from '../../errors.ts';
+
 /** A person's next step after a refusal. */
 export type NextStep = 'sign_in' | 'retry' | 'home';
 
@@ -39,10 +41,28 @@ const notNow: ErrorWords = {
   steps: ['retry'],
 };
 
-const byCode: Readonly<Record<string, ErrorWords>> = {
+const notAllowed: ErrorWords = {
+  heading: 'You may not open this page',
+  text: 'Your account may not do this.',
+  steps: ['home'],
+};
+const notUnderstood: ErrorWords = {
+  heading: 'That did not work',
+  text: 'The request could not be understood. Go back and try again.',
+  steps: ['home'],
+};
+
+const byCode: Readonly<Record<RefusalCode, ErrorWords>> = {
+  bad_request: notUnderstood,
+  ambiguous_credentials: notForPages,
+  invalid_cursor: notUnderstood,
   not_authenticated: signInAgain,
   invalid_token: signInAgain,
+  invalid_api_key: notForPages,
+  invalid_credentials: signInAgain,
   invalid_refresh_token: signInAgain,
+  invalid_invitation: signInAgain,
+  invalid_bootstrap_token: signInAgain,
   session_required: signInAgain,
   invalid_assertion: {
     heading: 'Signing in did not work',
@@ -59,11 +79,7 @@ const byCode: Readonly<Record<string, ErrorWords>> = {
     text: 'The service is on this machine, and is only served under names of this machine, such as localhost.',
     steps: ['home'],
   },
-  insufficient_scope: {
-    heading: 'You may not open this page',
-    text: 'Your account lacks a permission that this page needs.',
-    steps: ['home'],
-  },
+  insufficient_scope: { ...notAllowed, text: 'Your account lacks a permission that this page needs.' },
   cross_site: {
     heading: 'This came from another site',
     text: 'For your safety, what other sites send in your name is not done. If you meant to do this, open the page here and do it again.',
@@ -75,8 +91,8 @@ const byCode: Readonly<Record<string, ErrorWords>> = {
     steps: ['retry', 'home'],
   },
   api_key_required: notForPages,
-  invalid_api_key: notForPages,
-  ambiguous_credentials: notForPages,
+  expiry_exceeds_caller: notAllowed,
+  wrong_password: notAllowed,
   address_not_allowed: {
     heading: 'Not from this network',
     text: 'This page can only be opened from certain networks. Ask your administrator which.',
@@ -97,6 +113,13 @@ const byCode: Readonly<Record<string, ErrorWords>> = {
     text: 'What your browser sent did not arrive in time. Check your connection, then try again.',
     steps: ['retry', 'home'],
   },
+  already_activated: notUnderstood,
+  conflict: notUnderstood,
+  in_use: notUnderstood,
+  managed: notUnderstood,
+  last_administrator: notUnderstood,
+  precondition_failed: notUnderstood,
+  expectation_failed: notUnderstood,
   body_too_large: tooLarge,
   target_too_long: {
     heading: 'This address is too long',
@@ -118,6 +141,9 @@ const byCode: Readonly<Record<string, ErrorWords>> = {
     text: 'It is not your doing. If trying again does not help, tell your administrator the request id below.',
     steps: ['retry', 'home'],
   },
+  not_implemented: serviceDown,
+  version_not_supported: serviceDown,
+  loop_detected: serviceDown,
   upstream_unavailable: serviceDown,
   upstream_timeout: serviceDown,
   upstream_overloaded: serviceDown,
@@ -130,18 +156,13 @@ const byCode: Readonly<Record<string, ErrorWords>> = {
   },
 };
 
-/** The words for a code, by default those of its status. */
+/** The words for a code; for one that this release doesn't know, those of its status. */
 export function errorWords(code: string, status: number): ErrorWords {
-  if (Object.hasOwn(byCode, code)) return byCode[code]!;
+  if (Object.hasOwn(byCode, code)) return byCode[code as RefusalCode];
   if (status === 401) return signInAgain;
-  if (status === 403) return { ...byCode.insufficient_scope!, text: 'Your account may not do this.' };
-  if (status === 429) return { ...byCode.too_many_attempts!, heading: 'Too many requests' };
+  if (status === 403) return notAllowed;
+  if (status === 429) return { ...byCode.too_many_attempts, heading: 'Too many requests' };
   if (status === 503) return notNow;
   if (status > 500) return serviceDown;
-  if (status === 500) return byCode.internal_error!;
-  return {
-    heading: 'That did not work',
-    text: 'The request could not be understood. Go back and try again.',
-    steps: ['home'],
-  };
+  return status === 500 ? byCode.internal_error : notUnderstood;
 }
