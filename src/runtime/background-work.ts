@@ -19,17 +19,17 @@ const auditPruneIntervalMs = 60_000;
 /** Largest difference between the clocks of a gateway and of the store, ms. */
 const clockToleranceMs = 3_600_000;
 
-/** What goes on beside the requests. */
+/** Work beside the requests. */
 export interface BackgroundWork {
   stop(): void;
-  /** Writes out what has been collected; if a store can't be written, the error is logged. */
+  /** Writes out collected uses and refusals; an error of a store is logged. */
   flush(): Promise<void>;
 }
 
-/** What the work reads of a configuration. */
+/** Settings of a configuration for background work. */
 export type BackgroundSettings = KeySettings & Pick<Config, 'audit'>;
 
-/** What the work needs beside the stores. */
+/** Dependencies of background work beside the stores. */
 export interface BackgroundParts {
   readonly recentUse: RecentUse;
   readonly log: Log;
@@ -52,23 +52,25 @@ export function startBackgroundWork(
   { records, sessions, singleUse }: Pick<Stores, 'records' | 'sessions' | 'singleUse'>,
   { recentUse, log, audit, registry, clocks, keys, settings, refused, now }: BackgroundParts,
 ): BackgroundWork {
+  const clockWatch = new ClockWatch({ clocks, now, log, registry });
   const logStoreError = (error: unknown) => log.error('background store write failed', { err: error });
   const flush = () => recentUse.flush().catch(logStoreError);
   const pruneAudit = async () => {
     if (!(await isFirstInInterval(singleUse, 'prune audit', auditPruneIntervalMs, now()))) return;
     const { retention, max_events: maxEvents } = settings().audit;
-    await records
-      .pruneAuditEvents({ since: clocks.certainNow() - retention, maxEvents })
-      .catch(logStoreError);
+    const since = clockWatch.isCertain() ? now() - clockWatch.leadMs() - retention : 0;
+    await records.pruneAuditEvents({ since, maxEvents }).catch(logStoreError);
+  };
+  const pruneSessions = async () => {
+    if (clockWatch.isCertain()) await sessions.prune().catch(logStoreError);
   };
   const timers = [
     setInterval(() => refused.check(), connectionsIntervalMs),
     setInterval(flush, flushIntervalMs),
-    setInterval(() => sessions.prune().catch(logStoreError), pruneIntervalMs),
+    setInterval(pruneSessions, pruneIntervalMs),
     setInterval(pruneAudit, auditPruneIntervalMs),
   ];
   for (const timer of timers) timer.unref();
-  const clockWatch = new ClockWatch({ servers: clocks.servers, now, log, registry });
   clockWatch.start();
   const stopReporting = reportCommandEvents(records, log);
   addKeyMetrics(registry, keys, settings);

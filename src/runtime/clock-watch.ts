@@ -3,14 +3,18 @@ import type { Counts, MetricsRegistry } from '../metrics/registry.ts';
 import type { ClockReading, ServerClock } from '../stores/remote/server-clock.ts';
 import { clockToleranceMs } from '../stores/steady-clock.ts';
 
-/** How often clocks are compared, ms. */
+/** Interval of comparisons, ms. */
 const intervalMs = 60_000;
+/** Time for which a clock that was set ahead is in doubt, ms. */
+const doubtMs = 24 * 3_600_000;
 
+/** Dependencies of {@link ClockWatch}. */
 export interface ClockWatchOptions {
-  readonly servers: readonly ServerClock[];
+  /** Clocks of the stores. */
+  readonly clocks: readonly ServerClock[];
   /** This machine's clock, epoch ms. */
   readonly now: () => number;
-  /** A count of milliseconds that goes on when the clock is set; default `performance.now()`. */
+  /** Milliseconds that go on when the clock is set; default `performance.now()`. */
   readonly elapsed?: () => number;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly registry: MetricsRegistry;
@@ -24,10 +28,12 @@ export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #elapsed: () => number;
   readonly #steps: Counts<'ahead' | 'back'>;
-  /** By store, as last compared; null: it was unavailable. */
+  /** Last reading by store; null: it was unavailable. */
   readonly #readings = new Map<string, ClockReading | null>();
   readonly #apart = new Set<string>();
+  /** The clock minus the milliseconds elapsed, as last read. */
   #offset: number;
+  #setAheadAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ClockWatchOptions) {
@@ -41,7 +47,7 @@ export class ClockWatch {
       'How often the clock of this machine was set, by direction: ahead, back.',
       ['ahead', 'back'],
     );
-    if (options.servers.length > 0) this.#addSkew(registry);
+    if (options.clocks.length > 0) this.#addSkew(registry);
   }
 
   /** Compares at once, in the background, and each minute. */
@@ -58,7 +64,18 @@ export class ClockWatch {
   /** Compares now. */
   async compare(): Promise<void> {
     this.#noteStep();
-    await Promise.all(this.#options.servers.map((server) => this.#compareWith(server)));
+    await Promise.all(this.#options.clocks.map((clock) => this.#compareWith(clock)));
+  }
+
+  /** False for a day after the clock was set ahead: it may be wrong, and what is deleted by it does not come back. */
+  isCertain(): boolean {
+    this.#noteStep();
+    return this.#elapsed() - this.#setAheadAt >= doubtMs;
+  }
+
+  /** Lead of this machine's clock over the slowest of the stores', ms, as last compared; 0: none. */
+  leadMs(): number {
+    return Math.max(0, ...[...this.#readings.values()].map((reading) => reading?.aheadMs ?? 0));
   }
 
   #noteStep(): void {
@@ -67,13 +84,16 @@ export class ClockWatch {
     this.#offset = offset;
     if (Math.abs(byMs) <= clockToleranceMs) return;
     this.#steps[byMs > 0 ? 'ahead' : 'back'] += 1;
+    if (byMs > 0) this.#setAheadAt = this.#elapsed();
     // Also when the machine slept: the time did not pass for this process.
     this.#options.log.warn('the clock was set', { by_ms: byMs });
   }
 
   async #compareWith({ store, compare }: ServerClock): Promise<void> {
     const readings = await compare(this.#options.now).catch(() => []);
-    const reading = readings.reduce<ClockReading | null>((worst, one) => worseOf(worst, one), null);
+    const [reading = null] = readings.toSorted(
+      (one, other) => Math.abs(other.aheadMs) - Math.abs(one.aheadMs),
+    );
     this.#readings.set(store, reading);
     if (reading === null) return;
     const { aheadMs, uncertaintyMs } = reading;
@@ -108,8 +128,4 @@ export class ClockWatch {
       collect: collect(({ uncertaintyMs }) => uncertaintyMs),
     });
   }
-}
-
-function worseOf(one: ClockReading | null, other: ClockReading): ClockReading {
-  return one !== null && Math.abs(one.aheadMs) >= Math.abs(other.aheadMs) ? one : other;
 }

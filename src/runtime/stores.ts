@@ -34,17 +34,10 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** The stores as they were opened, and their clocks. */
+/** The stores as they were opened. */
 export interface OpenedStores extends Stores {
-  readonly clocks: StoreClocks;
-}
-
-/** Clocks other than this machine's. */
-export interface StoreClocks {
-  /** Of the stores that are on servers. */
-  readonly servers: readonly ServerClock[];
-  /** The time that has certainly come, epoch ms: this machine's clock may be ahead. */
-  certainNow(): number;
+  /** Clocks of the stores that are on servers. */
+  readonly clocks: readonly ServerClock[];
 }
 
 /** The write-ahead log of a store in a file. */
@@ -88,9 +81,7 @@ interface WithClock {
   readonly serverClock?: ServerClock;
 }
 type RecordsStore = Pick<Stores, 'records' | 'recordsPool' | 'logs'> & WithClock;
-type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse' | 'logs'> &
-  Pick<StoreClocks, 'certainNow'> &
-  WithClock;
+type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse' | 'logs'> & WithClock;
 
 /** How stores are opened. */
 export interface OpenStoresOptions {
@@ -125,13 +116,12 @@ export async function openStores(config: Config, options: OpenStoresOptions): Pr
   const { records } = location;
   try {
     assertMayCreate('sessions', config, options.creates);
-    const { certainNow, ...opened } = await openSessionStores(config, options);
-    const servers = [location, opened].flatMap(({ serverClock }) => serverClock ?? []);
+    const opened = await openSessionStores(config, options);
     return {
       ...location,
       ...opened,
       logs: [...location.logs, ...opened.logs],
-      clocks: { servers, certainNow },
+      clocks: [location, opened].flatMap(({ serverClock }) => serverClock ?? []),
       async close() {
         await Promise.all([records.close(), opened.sessions.close()]);
       },
@@ -219,7 +209,7 @@ async function openSessionStores(config: Config, options: OpenStoresOptions): Pr
       ...fileOptions('sessions', events, creates),
     });
     const logs: readonly StoreLog[] = [{ store: 'sessions', state: sessions.logState }];
-    return { sessions, attempts: sessions, singleUse: sessions, certainNow: sessions.certainNow, logs };
+    return { sessions, attempts: sessions, singleUse: sessions, logs };
   }
   return { ...(await openInRedis(address, config, options)), logs: [] };
 }
@@ -276,8 +266,7 @@ async function openInRedis(
   const giveUpTimer = setTimeout(onConnected, sessionsTimeoutMs);
   await connected;
   clearTimeout(giveUpTimer);
-  const { serverClock, storeNow, ...parts } = opened;
-  const certainNow = () => Math.min(now(), storeNow());
+  const { serverClock, ...parts } = opened;
   // A clock in the hand of a test is the store's, too.
-  return now === Date.now ? { ...parts, certainNow, serverClock } : { ...parts, certainNow };
+  return now === Date.now ? { ...parts, serverClock } : parts;
 }

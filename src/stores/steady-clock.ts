@@ -1,31 +1,31 @@
-/** Clocks that differ by no more than this count as the same, ms: NTP keeps them far closer. */
+/** Largest difference of clocks that count as the same, ms: NTP keeps them far closer. */
 export const clockToleranceMs = 2_000;
 
 /** A clock that may be set, and the time it would show had it not been set back. */
 export interface SteadyClock {
-  /** What the clock shows, epoch ms. */
+  /** Present time of the clock, epoch ms. */
   now(): number;
   /**
-   * What it would show had it not been set back, epoch ms, by the milliseconds that have really passed since; `now`
-   * again once the clock has caught up with the instant at which it was set back.
+   * Time that the clock would show had it not been set back, epoch ms, by the milliseconds that have really passed since;
+   * `now` again once the clock has caught up with the instant at which it was set back.
    */
   unbroken(): number;
 }
 
-/** Keeps track of a clock as it is read: of its distance to a count of milliseconds that can't be set. */
+/** Tracks the distance of a clock to milliseconds that can't be set, reading by reading. */
 export class ClockTrack {
-  /** The clock minus the count, ms, as last read. */
+  /** The clock minus the milliseconds elapsed, as last read. */
   #offset: number;
   #uncertainty: number;
   #before: { readonly offset: number; readonly until: number } | null = null;
 
-  /** `uncertainty`: how far `offset` may be off, ms. */
+  /** `uncertainty`: largest error of `offset`, ms. */
   constructor(offset: number, uncertainty = 0) {
     this.#offset = offset;
     this.#uncertainty = uncertainty;
   }
 
-  /** The clock was read when the count was `elapsed`. */
+  /** Learns a reading that was taken at `elapsed`. */
   learn(offset: number, elapsed: number, uncertainty = 0): void {
     const setBackMs = this.#offset - offset;
     if (setBackMs > clockToleranceMs + uncertainty + this.#uncertainty)
@@ -45,7 +45,7 @@ export class ClockTrack {
   }
 }
 
-/** Watches the clock `wall`, epoch ms, from now on; `elapsed` counts milliseconds, unaffected by changes of the time. */
+/** Watches the clock `wall`, epoch ms, from now on; `elapsed`: milliseconds that go on when the clock is set. */
 export function createSteadyClock(
   wall: () => number,
   elapsed: () => number = () => performance.now(),

@@ -12,7 +12,7 @@ function createWatch(t: Test) {
   const lines: [string, object][] = [];
   const registry = createMetricsRegistry();
   const watch = new ClockWatch({
-    servers: [
+    clocks: [
       {
         store: 'records',
         async compare() {
@@ -31,6 +31,7 @@ function createWatch(t: Test) {
   });
   t.teardown(() => watch.stop());
   return {
+    watch,
     lines,
     compare: async (...next: readonly (readonly [aheadMs: number, uncertaintyMs: number])[]) => {
       readings = next.map(([aheadMs, uncertaintyMs]) => ({ aheadMs, uncertaintyMs }));
@@ -121,4 +122,29 @@ t.test('a clock that is set is noticed by the time that really passes', async (t
     'postern_clock_steps_total{direction="ahead"} 1',
     'postern_clock_steps_total{direction="back"} 1',
   ]);
+});
+
+t.test('a clock that was set ahead is in doubt for a day, and one that was set back is not', (t) => {
+  const { watch, pass, set } = createWatch(t);
+  t.ok(watch.isCertain());
+  set(30 * 86_400_000);
+  t.notOk(watch.isCertain(), 'noticed at once');
+  pass(86_399_999);
+  t.notOk(watch.isCertain());
+  pass(1);
+  t.ok(watch.isCertain());
+  set(-30 * 86_400_000);
+  t.ok(watch.isCertain());
+  t.end();
+});
+
+t.test('the lead over the slowest clock of a store counts, as far as it is known', async (t) => {
+  const { watch, compare, lose } = createWatch(t);
+  t.equal(watch.leadMs(), 0);
+  await compare([5_000, 1], [1, 1]);
+  t.equal(watch.leadMs(), 5_000);
+  await compare([-5_000, 1]);
+  t.equal(watch.leadMs(), 0);
+  await lose();
+  t.equal(watch.leadMs(), 0);
 });

@@ -40,8 +40,6 @@ export interface RedisStores {
   readonly attempts: Attempts;
   readonly singleUse: SingleUse;
   readonly serverClock: ServerClock;
-  /** Redis' time as this process estimates it, epoch ms. */
-  storeNow(): number;
 }
 
 /** Opens the stores in Redis; they connect in the background and are unavailable until then. */
@@ -73,6 +71,5 @@ export function openRedisStores(options: RedisStoresOptions): RedisStores {
     attempts: createRedisAttempts(link, keys),
     singleUse: createRedisSingleUse(link, keys),
     serverClock: { store: 'sessions', compare: (now) => compareRedisClocks(link, now) },
-    storeNow: link.clock.now,
   };
 }

@@ -1,8 +1,8 @@
 import { ClockTrack, createSteadyClock, type SteadyClock } from '../steady-clock.ts';
 
-/** Redis' clock as this process estimates it, epoch ms. */
+/** Estimate of Redis' clock, epoch ms. */
 export interface StoreClock extends SteadyClock {
-  /** Never ahead of the store's clock: an instant that has passed by this has passed there, too. */
+  /** Earliest time that Redis' clock may show: an instant that has passed by this has passed there, too. */
   earliest(): number;
   /** Learns the clock from a response with `time`; `sentAt` and `receivedAt` as by `performance.now()`. */
   learn(time: number, sentAt: number, receivedAt: number): void;
@@ -12,7 +12,7 @@ export interface StoreClock extends SteadyClock {
 export function createStoreClock(): StoreClock {
   const offset = Date.now() - performance.now();
   let leastOffset = offset;
-  // This machine's time is a guess: that Redis' is another is no step of Redis' clock.
+  // The first offset is a guess from our own clock; a difference from Redis must not count as a step of Redis' clock.
   const track = new ClockTrack(offset, Number.POSITIVE_INFINITY);
   return {
     now: () => track.now(performance.now()),
@@ -26,7 +26,7 @@ export function createStoreClock(): StoreClock {
   };
 }
 
-/** A clock that a test has in its hand, in place of Redis' own. */
+/** Creates a clock for tests, in place of Redis' own. */
 export function createTestClock(now: () => number, elapsed?: () => number): StoreClock {
   return { ...createSteadyClock(now, elapsed), earliest: now, learn: () => {} };
 }

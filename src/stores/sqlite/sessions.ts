@@ -3,7 +3,6 @@ import type { Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
 import { createSteadyClock } from '../steady-clock.ts';
 import { createSqliteAttempts } from './attempts.ts';
-import { ConfirmedTime } from './confirmed-time.ts';
 import { createSqliteDatabase } from './database.ts';
 import { LiveSessions } from './live-sessions.ts';
 import { openStoreFile, type SqliteStore, type SqliteStoreOptions } from './records.ts';
@@ -12,20 +11,19 @@ import { prepareSessionStatements } from './session-statements.ts';
 import { SessionSteps, toSession } from './session-steps.ts';
 import { createSqliteSingleUse } from './single-use.ts';
 
-/** How many sessions are deleted in one transaction: about a millisecond. */
+/** Sessions deleted in one transaction: about a millisecond. */
 const removeBatch = 500;
-/** How many uses are written in one transaction: about two milliseconds. */
+/** Uses written in one transaction: about two milliseconds. */
 const useBatch = 250;
+/** Time for which what has ended is kept, ms: a clock that is ahead may be set back, and deleted sessions don't come back. */
+const keptMs = 24 * 3_600_000;
 
 /** Everything in the file of the sessions, over one connection; `close` closes all of it. */
-export interface SqliteSessions extends Sessions, SingleUse, Attempts, SqliteStore {
-  /** The time that has certainly come, also if this machine's clock is ahead; epoch ms. */
-  certainNow(): number;
-}
+export interface SqliteSessions extends Sessions, SingleUse, Attempts, SqliteStore {}
 
 /** Options of the session store. */
 export interface SqliteSessionsOptions extends SqliteStoreOptions {
-  /** A count of milliseconds that goes on when the clock is set; default `performance.now()`. */
+  /** Milliseconds that go on when the clock is set; default `performance.now()`. */
   readonly elapsed?: () => number;
 }
 
@@ -40,7 +38,6 @@ export function createSqliteSessions(file: string, options: SqliteSessionsOption
   const statements = prepareSessionStatements(db);
   const live = new LiveSessions(connection, statements, staleIfErrorMs);
   const steps = new SessionSteps(statements, live, createSteadyClock(now, elapsed));
-  const confirmed = new ConfirmedTime(db, { now, elapsed });
   const database = createSqliteDatabase(connection, now);
   const list = createSessionList(now);
   const { pruneAttempts, ...attempts } = createSqliteAttempts(connection, now);
@@ -82,9 +79,8 @@ export function createSqliteSessions(file: string, options: SqliteSessionsOption
     },
     // Sessions ended by other processes show when the file is next checked, at every request and every sweep.
     onEnded: () => {},
-    certainNow: () => confirmed.now(),
     async prune() {
-      const until = await write(() => confirmed.confirm());
+      const until = now() - keptMs;
       let pruned = 0;
       for (;;) {
         const { changes } = await write(() => statements.removeExpired.run(until, removeBatch));
@@ -92,7 +88,7 @@ export function createSqliteSessions(file: string, options: SqliteSessionsOption
         if (changes < removeBatch) break;
       }
       await pruneUsed(until);
-      await pruneAttempts(until);
+      await pruneAttempts(now());
       return pruned;
     },
     ...attempts,

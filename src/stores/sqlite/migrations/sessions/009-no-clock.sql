@@ -1,0 +1,2 @@
+-- What has ended is deleted a day later by any clock: no confirmed time is kept.
+DROP TABLE clock;
