@@ -5,11 +5,11 @@ import type { Reason } from '../reasons.ts';
 import { headerOf, type KeyRing, type KeyUse, type PairAlgorithm, type TokenKey } from './key-ring.ts';
 import { parseScope } from './scopes.ts';
 
-/** The content of a verified access token. Instants are epoch milliseconds. */
+/** Claims of a verified access token. Instants are epoch milliseconds. */
 export interface AccessClaims {
   readonly userId: string;
   readonly sessionId: string;
-  /** The most that the token may do, sorted. */
+  /** Scopes that the token is limited to, sorted. */
   readonly scopes: readonly string[];
   readonly issued: number;
   readonly expires: number;
@@ -18,7 +18,7 @@ export interface AccessClaims {
   readonly kid: string;
 }
 
-/** What a new access token states. */
+/** Claims of a new access token. */
 export interface AccessGrant {
   readonly userId: string;
   readonly sessionId: string;
@@ -32,13 +32,13 @@ export interface AccessTokens {
   /** Signs with the current key of the configured algorithm. */
   sign(grant: AccessGrant): Promise<{ readonly token: string; readonly expiresInSeconds: number }>;
   /**
-   * Accepts only what `sign` writes, under any of the keys; rejects with {@link Refusal} `invalid_token` otherwise, or
-   * `store_unavailable` where it can't be known whether there is such a key.
+   * Accepts only tokens that `sign` wrote, under any of the keys; rejects with {@link Refusal} `invalid_token` otherwise, or
+   * `store_unavailable` if the token's key may be in a store that is unavailable.
    */
   verify(token: string): Promise<AccessClaims>;
-  /** Whether what that key has signed still counts, as far as is known. */
+  /** True if tokens signed by that key still count, as far as is known. */
   accepts(kid: string): boolean;
-  /** The public part of every key (RFC 7517), those of other replicas included. */
+  /** Public parts of all keys (RFC 7517), those of other replicas included. */
   jwks(): Promise<JSONWebKeySet>;
 }
 
@@ -56,17 +56,17 @@ export interface AccessTokenOptions {
   readonly newId?: () => string;
 }
 
-/** What the keys of access tokens are for; their type is that of RFC 9068 §2.1. */
+/** Use of the keys of access tokens; their type is that of RFC 9068 §2.1. */
 export const accessTokenUse: KeyUse = { purpose: 'access-token', type: 'at+jwt' };
 
 const tokenType = accessTokenUse.type;
 const clientId = 'postern';
-/** How far ahead of this clock `iat` may be, ms: the gateway that signed the token has a clock of its own. */
+/** Largest lead of `iat` over this clock, ms: the gateway that signed the token has a clock of its own. */
 const maxIssuedAheadMs = 60_000;
 /** As much as a whole request head may take by default. */
 const maxTokenLength = 16 * 1024;
 
-/** Creates the signer and verifier of one issuer; throws when no key is of `algorithm`, or a key can't be read. */
+/** Creates the signer and verifier of one issuer; throws when no key has `algorithm`, or a key can't be read. */
 export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
   const { issuer, keys, algorithm, lifetimeMs, now, newId = uuidv7 } = options;
   keys.signer(algorithm);
@@ -151,7 +151,7 @@ function readClaims(claims: JWTPayload, kid: string, issuer: string, instant: nu
   return { userId: sub, sessionId: sid, scopes, issued, expires: exp * 1000, tokenId: jti, kid };
 }
 
-/** Whether `issued` is in the future, further than clocks of gateways may differ; both epoch ms. */
+/** True if `issued` is further in the future than clocks of gateways may differ; both epoch ms. */
 export function isIssuedLater(issued: number, instant: number): boolean {
   return issued > instant + maxIssuedAheadMs;
 }

@@ -15,7 +15,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const randomLength = 30;
 const checksumLength = 6;
 const maxPrefixLength = 16;
-/** Characters of the longest key there can be. */
+/** Length of the longest possible key, in characters. */
 export const maxKeyLength: number = maxPrefixLength + 1 + randomLength + checksumLength;
 const underscore = 0x5f;
 
@@ -29,12 +29,12 @@ export function mintApiKey(prefix: string, random: (byteCount: number) => Uint8A
   return { raw, hint: `${prefix}_${randomPart.slice(0, 4)}`, hash: hash('sha256', raw, 'buffer') };
 }
 
-/** The SHA-256 by which stores and caches know a key, in base64url. */
+/** SHA-256 of a key, in base64url, by which stores and caches know it. */
 export function apiKeyDigest(raw: string): string {
   return hash('sha256', raw, 'base64url');
 }
 
-/** Whether the text has the exact shape of a key, of this or an earlier prefix, and the right checksum. */
+/** True if the text has the exact shape of a key, with this or an earlier prefix, and the right checksum. */
 export function isApiKey(raw: string): boolean {
   const prefixLength = raw.length - 1 - randomLength - checksumLength;
   if (prefixLength < 1 || prefixLength > maxPrefixLength) return false;

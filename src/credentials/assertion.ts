@@ -3,19 +3,19 @@ import type { KeyRing, KeyUse, PairAlgorithm, TokenKey } from './key-ring.ts';
 import type { Principal } from './principal.ts';
 import { randomId } from './random-id.ts';
 
-/** What the keys of assertions are for; no other token has their type (RFC 8725 §3.11). */
+/** Use of the keys of assertions; no other token has their type (RFC 8725 §3.11). */
 export const assertionUse: KeyUse = { purpose: 'assertion', type: 'postern-assertion+jwt' };
 
-/** What signs assertions now, with the encoded header of all that it signs. */
+/** The present signer of assertions, with their encoded header. */
 export interface AssertionKey {
   readonly encodedHeader: string;
-  /** The signature of ASCII text, in base64url. */
+  /** Signs ASCII text; the signature is in base64url. */
   readonly sign: (text: string) => string;
 }
 
 /**
- * Signs a JWT (RFC 7519) for one request at the moment at which it is sent: `target` is path and query as sent, and
- * `principal` null where there is no credential.
+ * Signs a JWT (RFC 7519) for one request when it is sent: `target` is path and query as sent, and `principal` is null for a
+ * request without a credential.
  */
 export type Assert = (
   method: string,
@@ -38,7 +38,7 @@ export interface AssertionOptions {
   readonly newId?: () => string;
 }
 
-/** Creates the signer of one audience. What a caller's claims cost is paid once for each principal. */
+/** Creates the signer of one audience. A caller's claims are serialised once for each principal. */
 export function createAssert(options: AssertionOptions): Assert {
   const { issuer, audience, tenant, lifetimeMs, key, now, newId = randomId } = options;
   const constant = JSON.stringify({ iss: issuer, aud: audience, tenant }).slice(0, -1);
@@ -121,8 +121,8 @@ export function pairAssertionKey({
 }
 
 /**
- * The key of a ring that signs now. Throws, when it is created, if there is none; later it goes on with the last one: an
- * assertion is signed where a connection is written to, and no one is left to be told.
+ * Follows the key of a ring that signs now. Throws, when created, if there is none; later the last key goes on: an
+ * assertion is signed while a connection is written to, where no error can be reported.
  */
 export function createPairKeys(ring: Pick<KeyRing, 'signer'>, algorithm: PairAlgorithm): () => AssertionKey {
   let signer = ring.signer(algorithm);

@@ -45,7 +45,7 @@ company123456
 const known: ReadonlySet<string> = new Set(longer.trim().split(/\s+/));
 
 /**
- * Whether it is among the common ones, whatever its case; `canonical` as by account-name.ts. The package's list is loaded by
+ * True if a password is a common one, whatever its case; `canonical` as by account-name.ts. The package's list is loaded by
  * the first call: 16 MiB and, once, 50 ms that a gateway whose passwords are never set doesn't need. A search of the list
  * takes 0.15 ms, next to a hash of 20.
  */

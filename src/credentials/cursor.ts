@@ -6,7 +6,7 @@ import { createMac } from './mac.ts';
 export interface Cursors {
   /** `payload` is any JSON value; `binding` names what the cursor is valid for (list, sort, filters). */
   write(payload: unknown, binding: string): string;
-  /** The payload of a cursor written for the same binding; throws {@link Refusal} `invalid_cursor` otherwise. */
+  /** Reads a cursor written for the same binding; throws {@link Refusal} `invalid_cursor` otherwise. */
   read(text: string, binding: string): unknown;
 }
 

@@ -6,7 +6,7 @@ import type { SessionOrigin } from '../stores/session-origin.ts';
 import type { IdentityGrants, UserHoldings, UserWithSets } from '../stores/user.ts';
 import { heldScopes, intersectScopes } from './scopes.ts';
 
-/** What a user or key holds now: scopes and the ids of sets, both sorted. */
+/** Present rights of a user or key: scopes and the ids of sets, both sorted. */
 export interface Held {
   readonly scopes: readonly string[];
   readonly scopeSets: readonly string[];
@@ -26,11 +26,11 @@ export interface Holdings {
    * then only the user's own.
    */
   ofUser(found: UserWithSets, origin: SessionOrigin | null): Held;
-  /** The most that the user can hold, by whichever sign-in; decides who may change the user. */
+  /** All rights that the user can have by any sign-in; they decide who may change the user. */
   mostOf(found: UserWithSets): Held;
   /** The part of {@link mostOf} that providers grant: scopes as scopes, sets as sets. */
   fromProviders(found: UserWithSets): Held;
-  /** A key's own scopes and sets, as far as its owner holds them now; all of them if the owner was removed. */
+  /** The key's own scopes and sets, as far as its owner holds them now; all of them if the owner was removed. */
   ofKey(found: ApiKeyWithOwner): Held;
   /** All rights named by the configured grants of an issuer. */
   grantableBy(issuer: string): GrantedNames;
@@ -41,7 +41,7 @@ export interface Holdings {
 interface ConfiguredGrant {
   readonly name: string;
   readonly scopes: ReadonlySet<string>;
-  /** By name. */
+  /** Names of sets. */
   readonly scopeSets: ReadonlySet<string>;
 }
 

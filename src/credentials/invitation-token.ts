@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** How long an invitation can be redeemed, ms. */
+/** Lifetime of an invitation, ms. */
 export const invitationLifetimeMs = 7 * 24 * 60 * 60 * 1000;
 
 /** 192 bits: a random token needs no slow hash. */

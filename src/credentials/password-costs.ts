@@ -1,7 +1,7 @@
 import { costOfPasswordHash } from '../rules/password-hash.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 
-/** How long the costs read from the store are used, ms. */
+/** Time for which the costs read from the store are used, ms. */
 const maxAgeMs = 60_000;
 
 /** The cost of new password hashes, and the costs of stored ones. */
@@ -11,8 +11,8 @@ export interface PasswordCosts {
 }
 
 /**
- * The beginning of a password hash that determines what a check costs, in one spelling; undefined for other strings. Takes
- * hashes and their beginnings.
+ * The prefix of a password hash that determines the cost of a check, in one spelling; undefined for other strings. Takes
+ * hashes and their prefixes.
  */
 export function costOf(hash: string): string | undefined {
   return costOfPasswordHash(hash)?.prefix;

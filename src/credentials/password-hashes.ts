@@ -6,7 +6,7 @@ import { costOfPasswordHash, parsePasswordHash } from '../rules/password-hash.ts
 const pbkdf2Of = promisify(pbkdf2);
 const scryptOf = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
-/** Whether a password is that of a hash of any kind that `parsePasswordHash` knows; off the event loop. */
+/** Checks a password, off the event loop, against a hash of any kind that `parsePasswordHash` knows. */
 export async function verifyPasswordHash(hash: string, password: string): Promise<boolean> {
   // Hashes of our own, whose cost the configuration bounds.
   if (hash.startsWith('$argon2')) return argon2.verify(hash, password);
@@ -22,7 +22,7 @@ export async function verifyPasswordHash(hash: string, password: string): Promis
   }
 }
 
-/** A hash of no password, whose check costs what the prefix says. */
+/** Makes a hash of no password, with a check as costly as the prefix says. */
 export function dummyHash(prefix: string): string {
   switch (costOfPasswordHash(prefix)?.kind) {
     case 'bcrypt':

@@ -11,9 +11,9 @@ export interface PasswordHasherOptions {
   readonly memoryBytes: number;
   readonly iterations: number;
   readonly parallelism: number;
-  /** How many hashes run at a time, each on its own thread. */
+  /** Hashes that run at a time, each on its own thread. */
   readonly concurrency: number;
-  /** How many more may wait. */
+  /** Hashes that may wait beside them. */
   readonly queue: number;
   /** The prefixes of the stored hashes, for their costs; default: the configured cost only. */
   readonly storedHashes?: () => Awaitable<readonly string[]>;
@@ -35,11 +35,11 @@ export interface PasswordHasher {
    * timing.
    */
   verify(phc: string | null, password: string): Promise<PasswordVerdict>;
-  /** How many hashes are running and waiting. */
+  /** Counts of running and waiting hashes. */
   load(): WorkLoad;
 }
 
-/** Why a text can't be a password. */
+/** The reason for which a text can't be a password. */
 export interface PasswordProblem {
   readonly problem: 'malformed_unicode' | 'too_short' | 'too_long';
 }
@@ -73,7 +73,7 @@ export function createPasswordHasher(options: PasswordHasherOptions): PasswordHa
   );
   const dummies = new Map<string, string>();
 
-  /** A dummy hash to check against where there is no real one: the check costs the same. */
+  /** A dummy hash for checks without a real one, as costly as one. */
   function dummyOf(cost: string): string {
     let dummy = dummies.get(cost);
     if (dummy === undefined) {

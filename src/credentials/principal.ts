@@ -4,8 +4,7 @@ import type { SessionOrigin } from '../stores/session-origin.ts';
 import { HeldScopes } from './scopes.ts';
 
 /**
- * Who is calling, and with which credential: created once per credential and records version, then read on every
- * request.
+ * A caller with its credential: created once per credential and records version, then read on every request.
  */
 export interface Principal {
   readonly kind: 'session' | 'api_key';
@@ -16,7 +15,7 @@ export interface Principal {
   /** Null if the user has none; `email` likewise. */
   readonly displayName: string | null;
   readonly email: string | null;
-  /** What the credential may do now, sorted. */
+  /** Scopes that the credential has now, sorted. */
   readonly scopes: readonly string[];
   /** The same scopes, for lookups. */
   readonly held: Readonly<HeldScopes>;
@@ -32,20 +31,20 @@ export interface Principal {
   readonly credentialId: string;
   /** The epoch in which the session began; 0 for a key. */
   readonly epoch: number;
-  /** When the session or key itself ends, epoch ms; null: never. */
+  /** End of the session or key itself, epoch ms; null: never. */
   readonly expires: number | null;
   /** The `X-Auth-*` headers for the upstream. */
   readonly identity: FieldBlock;
 }
 
 /**
- * What the holder of a credential holds now, even if its token was restricted to less; null once the credential has
+ * Looks up all scopes of a credential's holder, even if its token is restricted to less; null once the credential has
  * ended, or could not be checked for longer than `sessions.stale_if_error`. Rejects while the records store has been
  * unavailable for less than that.
  */
 export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
 
-/** The fields that only sessions need. */
+/** Members that only sessions need. */
 type SessionFields = 'epoch' | 'isRestricted' | 'origin';
 
 /** Creates a principal with its identity headers; `scopes` are sorted and distinct. */
@@ -87,7 +86,7 @@ export function encodeHeaderValue(text: string): string {
   return encoded;
 }
 
-/** Throws `insufficient_scope`, naming what is missing, unless the caller holds all of `needed`. */
+/** Throws `insufficient_scope`, with the missing scopes, unless the caller holds all of `needed`. */
 export function requireScopes(principal: Principal, needed: readonly string[]): void {
   const missing = principal.held.missing(needed);
   if (missing.length > 0)

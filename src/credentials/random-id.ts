@@ -4,7 +4,7 @@ const idBytes = 16;
 const pool = Buffer.alloc(idBytes * 256);
 let offset = pool.length;
 
-/** 128 random bits in base64url, from a pool: asking for them one by one would cost more than all else about an id. */
+/** Creates an id of 128 random bits in base64url, from a pool: one system call each would be its largest cost. */
 export function randomId(): string {
   if (offset === pool.length) {
     randomFillSync(pool);

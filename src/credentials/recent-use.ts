@@ -1,16 +1,12 @@
 import type { Records } from '../stores/records.ts';
 import type { Sessions, SessionTimes } from '../stores/sessions.ts';
 
-/**
- * When keys and sessions were last used, collected in memory: verifying a credential writes
- * nothing.
- */
+/** Last uses of keys and sessions, collected in memory: verifying a credential writes nothing. Instants are epoch ms. */
 export interface RecentUse {
-  /** `instant` in epoch ms. */
   noteKey(id: string, instant: number): void;
-  /** A request that the session's web cookie admitted; a refresh counts as use by itself. */
+  /** Notes a request that the session's web cookie admitted; a refresh counts as use by itself. */
   noteSession(id: string, instant: number): void;
-  /** Writes what was collected; what fails is kept for the next time. Rejects with `store_unavailable`. */
+  /** Writes the uses; those that fail are kept for the next time. Rejects with `store_unavailable`. */
   flush(): Promise<void>;
 }
 
@@ -24,40 +20,33 @@ export function createRecentUse(options: {
   readonly times: () => SessionTimes;
 }): RecentUse {
   const { records, sessions, times } = options;
-  let keys = new Map<string, number>();
-  let used = new Map<string, number>();
-
-  async function flushRecords(): Promise<void> {
-    if (keys.size === 0) return;
-    const taken = keys;
-    keys = new Map();
-    try {
-      await records.noteUse(taken);
-    } catch (error) {
-      keys = new Map([...taken, ...keys]);
-      throw error;
-    }
-  }
-
-  async function flushSessions(): Promise<void> {
-    if (used.size === 0) return;
-    const taken = used;
-    used = new Map();
-    try {
-      await sessions.noteUse(taken, times());
-    } catch (error) {
-      used = new Map([...taken, ...used]);
-      throw error;
-    }
-  }
-
+  const keys = collect((uses) => records.noteUse(uses));
+  const used = collect((uses) => sessions.noteUse(uses, times()));
   return {
-    noteKey: (id, instant) => void keys.set(id, instant),
-    noteSession: (id, instant) => void used.set(id, instant),
+    noteKey: keys.note,
+    noteSession: used.note,
     async flush() {
       // Each by itself: the one may be unavailable without the other.
-      const flushed = await Promise.allSettled([flushRecords(), flushSessions()]);
+      const flushed = await Promise.allSettled([keys.flush(), used.flush()]);
       for (const result of flushed) if (result.status === 'rejected') throw result.reason;
+    },
+  };
+}
+
+function collect(write: (uses: ReadonlyMap<string, number>) => Promise<void>) {
+  let uses = new Map<string, number>();
+  return {
+    note: (id: string, instant: number): void => void uses.set(id, instant),
+    async flush(): Promise<void> {
+      if (uses.size === 0) return;
+      const taken = uses;
+      uses = new Map();
+      try {
+        await write(taken);
+      } catch (error) {
+        uses = new Map([...taken, ...uses]);
+        throw error;
+      }
     },
   };
 }

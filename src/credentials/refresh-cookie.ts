@@ -14,15 +14,15 @@ export interface RefreshCookies {
   /** `<session id>.<generation>.<MAC>`, the MAC in base64url. */
   write(sessionId: string, generation: number): string;
   /**
-   * Resolves once the secrets that `values` may have been written under are known: another replica may have a new one.
-   * Rejects `store_unavailable`.
+   * Looks up the secrets under which `values` may have been written: another replica may have a new one. Rejects
+   * `store_unavailable`.
    */
   learnSecretsOf(values: readonly string[]): Promise<void>;
-  /** Undefined unless it is, byte for byte, a value that `write` returned under a secret that still counts. */
+  /** Reads a value; undefined unless `write` returned it, byte for byte, under a secret that still counts. */
   read(value: string): RefreshCookie | undefined;
-  /** Of several cookies with the name, the newest valid one of each session. */
+  /** The newest valid cookie of each session, of several that came under the name. */
   newestOf(values: readonly string[]): readonly RefreshCookie[];
-  /** All valid ones, in the same order: a sign-out ends each of their sessions. */
+  /** All valid cookies, in the same order: a sign-out ends each of their sessions. */
   validOf(values: readonly string[]): readonly RefreshCookie[];
 }
 

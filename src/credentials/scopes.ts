@@ -19,8 +19,8 @@ export function intersectScopes(asked: readonly string[], held: readonly string[
 }
 
 /**
- * What a user or key holds now: own scopes and those of the sets, as far as they are in the catalogue, sorted. The
- * built-in administrator set is the whole catalogue.
+ * Combines own scopes and those of sets, as far as they are in the catalogue; sorted. The built-in administrator set is
+ * the whole catalogue.
  */
 export function heldScopes(
   own: readonly string[],
@@ -32,7 +32,7 @@ export function heldScopes(
   return sortedDistinct(granted.filter((scope) => catalogue.has(scope)));
 }
 
-/** What the holder of a credential may do, asked at each of its requests. */
+/** The scopes of a credential, asked for at each of its requests. */
 export class HeldScopes extends Set<string> {
   /** The last list that was held whole: routes ask for few lists, each the same array again and again. */
   #whole: readonly string[] = none;

@@ -5,11 +5,11 @@ import { createMac } from './mac.ts';
 export interface IdTokenSeals {
   /** The token as a session keeps it; null for one that is too long to be kept. */
   seal(sessionId: string, idToken: string): string | null;
-  /** The token that was sealed for that session; undefined for anything else. */
+  /** Opens a token sealed for that session; undefined for anything else. */
   open(sessionId: string, sealed: string): string | undefined;
 }
 
-/** The longest ID token that a session keeps, in bytes. */
+/** Size of the longest ID token that a session keeps, bytes. */
 export const maxIdTokenBytes = 8 * 1024;
 
 const cipher = 'aes-256-gcm';

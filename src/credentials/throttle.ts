@@ -12,7 +12,7 @@ export interface CountedAttempt {
   giveBack(): Promise<void>;
 }
 
-/** How many failed sign-ins are allowed in a window. */
+/** Failed sign-ins allowed in a window. */
 export interface LoginLimits {
   readonly perAccountAndAddress: number;
   readonly perAccount: number;
@@ -24,22 +24,22 @@ export interface LoginLimits {
 export interface LoginThrottle {
   /** `canonicalName` as returned by account-name.ts. Rejects with {@link Refusal} `too_many_attempts` over a limit. */
   attempt(canonicalName: string, address: string): Promise<CountedAttempt>;
-  /** What is counted against an account, from all addresses. */
+  /** Finds the failures counted against an account, from all addresses. */
   stateOf(canonicalName: string): Promise<AccountThrottle>;
-  /** Forgets what is counted against an account; what is counted against addresses stays. */
+  /** Forgets the failures counted against an account, but not those against addresses. */
   lift(canonicalName: string): Promise<void>;
 }
 
-/** What is counted against an account. */
+/** Failures counted against an account. */
 export interface AccountThrottle {
   readonly failures: number;
-  /** Until the last window ends, ms; null: nothing is counted. */
+  /** Time until the last window ends, ms; null: nothing is counted. */
   readonly remainingMs: number | null;
-  /** Whether sign-ins are refused, from anywhere or from an address with too many failures. */
+  /** True if sign-ins are refused, from anywhere or from an address with too many failures. */
   readonly isRefusing: boolean;
 }
 
-/** Counts attempts at what an address presents a token for. */
+/** Counts attempts by an address that presents tokens. */
 export interface AddressThrottle {
   /** Rejects with {@link Refusal} `too_many_attempts` over the limit. */
   attempt(address: string): Promise<CountedAttempt>;
@@ -86,7 +86,7 @@ function groupOf(canonicalName: string): string {
   return `login:name:${hash('sha256', canonicalName, 'base64url')}`;
 }
 
-/** Creates the throttle of one of them, which counts apart from the others and from sign-ins. */
+/** Creates the throttle of one kind of token, which counts apart from the other and from sign-ins. */
 export function createAddressThrottle(
   subject: 'bootstrap' | 'invitation',
   attempts: Attempts,

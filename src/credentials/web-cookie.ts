@@ -4,14 +4,14 @@ import { type CookieSecrets, createCookieMacs } from './cookie-macs.ts';
 export interface WebCookies {
   /** `<session id>.<MAC>`, the MAC in base64url. */
   write(sessionId: string): string;
-  /** The session's id; undefined unless it is, byte for byte, a value that `write` returned under a secret that still counts. */
+  /** Reads a session's id; undefined unless `write` returned the value, byte for byte, under a secret that still counts. */
   read(value: string): string | undefined;
   /**
-   * Resolves once the secrets that `values` may have been written under are known: another replica may have a new one.
-   * Rejects `store_unavailable`.
+   * Looks up the secrets under which `values` may have been written: another replica may have a new one. Rejects
+   * `store_unavailable`.
    */
   learnSecretsOf(values: readonly string[]): Promise<void>;
-  /** Something else whenever `read` may say otherwise than before. */
+  /** Basis of `read`: another object whenever its results may have changed. */
   basis(): unknown;
 }
 

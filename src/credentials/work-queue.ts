@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 
-/** How much of a queue's work is running, and how much is waiting. */
+/** Counts of a queue's tasks. */
 export interface WorkLoad {
   readonly running: number;
   readonly waiting: number;
@@ -10,7 +10,6 @@ export interface WorkLoad {
 export interface WorkQueue {
   /** Rejects at once with {@link Refusal} `overloaded` when the queue is full. First come, first served. */
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** How many tasks are running and waiting. */
   load(): WorkLoad;
 }
 

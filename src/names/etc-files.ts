@@ -40,7 +40,7 @@ export function parseNameSources(text: string): NameSources {
   return { isUsual, hasMore: more.length > 0 };
 }
 
-/** How resolv.conf(5) has names looked up; its name servers are c-ares' to read. */
+/** Rules of resolv.conf(5) for names; its name servers are c-ares' to read. */
 export interface ResolvConf {
   /** Domains to search, in order; empty: the root. */
   readonly search: readonly string[];
