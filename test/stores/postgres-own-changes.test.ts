@@ -131,6 +131,7 @@ function createDeafCache(remote: PostgresRecords) {
   const records = createCachedRecords({
     remote,
     feed: {
+      notifiedSince: Number.NEGATIVE_INFINITY,
       notifiedUntil: Number.POSITIVE_INFINITY,
       onChange: (listener) => {
         notify = listener;

@@ -57,6 +57,7 @@ class Remote {
     this.records = createCachedRecords({
       remote: remote as RemoteRecords,
       feed: {
+        notifiedSince: Number.NEGATIVE_INFINITY,
         get notifiedUntil() {
           return self.notifiedUntil;
         },

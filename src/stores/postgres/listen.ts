@@ -37,6 +37,8 @@ class Listener implements ChangeFeed {
   readonly #options: ListenOptions;
   readonly #changeListeners: ((change: RecordsChange | null) => void)[] = [];
   readonly #heartbeatListeners: ((isHealthy: boolean) => void)[] = [];
+  /** Every change is notified, if late: the log repeats those that a lost connection missed. */
+  readonly notifiedSince = Number.NEGATIVE_INFINITY;
   /** Notifications of changes after the position, by version. */
   readonly #notified = new Map<number, string>();
   /** Up to where the log has been read. */

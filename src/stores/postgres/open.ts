@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolLoad } from '../../metrics/registry.ts';
 import { SealError } from '../record-seals.ts';
 import type { Records } from '../records.ts';
+import type { AvailabilityEvents } from '../remote/availability.ts';
 import { isUnavailable } from '../remote/breaker.ts';
 import { createCachedRecords } from '../remote/cached-records.ts';
 import type { ChangeFeed, RecordsChange } from '../remote/change-feed.ts';
-import { monitorRemote, type RemoteEvents } from '../remote/monitored-remote.ts';
+import { monitorRemote } from '../remote/monitored-remote.ts';
 import type { ServerClock } from '../remote/server-clock.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import { changeChannel } from './changes.ts';
@@ -24,7 +25,7 @@ export interface SharedRecordsOptions extends PostgresRecordsOptions {
   readonly staleIfErrorMs: () => number;
   /** How long to wait for an unavailable PostgreSQL, ms. */
   readonly openTimeoutMs: number;
-  readonly events: RemoteEvents;
+  readonly events: AvailabilityEvents;
 }
 
 /** Open records that several gateways may share. */

@@ -1,22 +1,16 @@
 import { Cluster } from 'ioredis';
 import { Refusal } from '../../errors.ts';
+import { Availability, type AvailabilityEvents } from '../remote/availability.ts';
 import { within } from '../remote/timeout.ts';
 import type { CommandClient } from './clients.ts';
 import type { StoreClock } from './store-clock.ts';
-
-/** Called when the store becomes unavailable and when it is available again. */
-export interface LinkEvents {
-  /** `reason` is the cause of the failure; it holds no credential. */
-  onUnavailable(reason: string): void;
-  onAvailable(): void;
-}
 
 export interface ConnectionOptions {
   readonly open: () => CommandClient;
   readonly commandTimeoutMs: number;
   /** Learns the store's time from each probe. */
   readonly clock: StoreClock;
-  readonly events: LinkEvents;
+  readonly events: AvailabilityEvents;
 }
 
 /** How often an unavailable store is probed, in ms. */
@@ -37,15 +31,19 @@ export class Connection {
   readonly #firstConnectionTimer: NodeJS.Timeout;
   #client: CommandClient;
   #silentSince: number;
-  #isDown = true;
-  #isClosed = false;
-  #isProbing = false;
   #failures = 0;
   #lastError: Error = new Error('not connected yet');
+  readonly #availability: Availability;
 
   /** It connects in the background. */
   constructor(options: ConnectionOptions) {
     this.#options = options;
+    this.#availability = new Availability({
+      probe: () => this.#readTime(),
+      probeTimeoutMs: options.commandTimeoutMs,
+      events: { ...options.events, onAvailable: () => this.#onAvailable() },
+      isDown: true,
+    });
     this.#silenceLimitMs = Math.max(500, 2 * options.commandTimeoutMs);
     this.#client = this.#start();
     this.#silentSince = performance.now();
@@ -53,7 +51,7 @@ export class Connection {
     this.#probeTimer.unref();
     // A store that was never available is reported like one that was lost.
     this.#firstConnectionTimer = setTimeout(
-      () => options.events.onUnavailable(reasonOf(this.#lastError)),
+      () => options.events.onUnavailable(reasonOf(this.#lastError), this.#silentSince),
       firstConnectionMs,
     );
     this.#firstConnectionTimer.unref();
@@ -65,7 +63,7 @@ export class Connection {
   }
 
   get isDown(): boolean {
-    return this.#isDown;
+    return this.#availability.isDown;
   }
 
   /**
@@ -77,8 +75,9 @@ export class Connection {
     parse: (reply: A) => T,
     timeoutMs: number,
   ): Promise<T> {
-    if (this.#isDown) throw new Refusal('store_unavailable', { cause: new Error(reasonOf(this.#lastError)) });
+    if (this.isDown) throw new Refusal('store_unavailable', { cause: new Error(reasonOf(this.#lastError)) });
     const sentOn = this.#client;
+    const sentAt = performance.now();
     try {
       const reply = parse(await within(timeoutMs, command(sentOn)));
       this.#failures = 0;
@@ -86,14 +85,13 @@ export class Connection {
     } catch (error) {
       // The message only: ioredis' errors carry the command, whose arguments may include a password.
       const cause = new Error(reasonOf(error));
-      this.#onFailure(error, cause, sentOn);
+      this.#onFailure(error, cause, { sentOn, sentAt });
       throw new Refusal('store_unavailable', { cause });
     }
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#isDown = true;
+    this.#availability.close();
     clearInterval(this.#probeTimer);
     clearTimeout(this.#firstConnectionTimer);
     this.#client.disconnect();
@@ -130,49 +128,55 @@ export class Connection {
     }
   }
 
-  #becomeUnavailable(cause: Error): void {
-    this.#isDown = true;
+  #becomeUnavailable(cause: Error, sentAt: number): void {
     this.#silentSince = performance.now();
-    this.#options.events.onUnavailable(cause.message);
+    this.#availability.fail(cause.message, sentAt);
   }
 
   async #probe(): Promise<void> {
-    if (!this.#isDown || this.#isClosed) return;
+    if (!this.isDown) return;
     // Even while a probe is in flight: over a hanging connection there always is one.
     if (this.#isHanging()) this.#renew();
     const probed = this.#client;
-    if (this.#isProbing || probed.status !== 'ready') return;
-    this.#isProbing = true;
+    if (probed.status !== 'ready') return;
+    const error = await this.#availability.probe();
+    if (error !== undefined && probed === this.#client) this.#lastError = error;
+  }
+
+  async #readTime(): Promise<void> {
+    const probed = this.#client;
     const sentAt = performance.now();
-    const { commandTimeoutMs, clock, events } = this.#options;
-    const time = await within(commandTimeoutMs, timeOf(probed)).catch((error: Error) => error);
-    this.#isProbing = false;
-    if (this.#isClosed || probed !== this.#client) return;
-    if (time instanceof Error) {
-      this.#lastError = time;
-      return;
-    }
-    clock.learn(time, sentAt, performance.now());
-    this.#isDown = false;
+    const time = await timeOf(probed);
+    if (probed !== this.#client) throw new Error('the connection was replaced');
+    this.#options.clock.learn(time, sentAt, performance.now());
+  }
+
+  #onAvailable(): void {
     this.#failures = 0;
     clearTimeout(this.#firstConnectionTimer);
-    events.onAvailable();
+    this.#options.events.onAvailable();
   }
 
   /** Decides from a failed command whether the store is unavailable. */
-  #onFailure(error: unknown, cause: Error, sentOn: CommandClient): void {
+  #onFailure(error: unknown, cause: Error, { sentOn, sentAt }: SentCommand): void {
     // The failure of a client that was replaced says nothing about its successor.
-    if (this.#isDown || this.#isClosed || sentOn !== this.#client) return;
+    if (this.isDown || sentOn !== this.#client) return;
     const isCluster = sentOn instanceof Cluster;
     if (!(error instanceof Error && error.name === 'ReplyError')) {
       this.#failures += 1;
-      if (this.#failures >= (isCluster ? clusterFailures : 1)) this.#becomeUnavailable(cause);
+      if (this.#failures >= (isCluster ? clusterFailures : 1)) this.#becomeUnavailable(cause, sentAt);
     } else if (!isCluster && /^(?:READONLY|MOVED|MASTERDOWN)/.test(cause.message)) {
       // Another server is the master now: this connection leads to the former one.
-      this.#becomeUnavailable(cause);
+      this.#becomeUnavailable(cause, sentAt);
       this.#renew();
     }
   }
+}
+
+interface SentCommand {
+  readonly sentOn: CommandClient;
+  /** As by `performance.now()`. */
+  readonly sentAt: number;
 }
 
 /** ioredis mentions one of its options where the connection is closed. */

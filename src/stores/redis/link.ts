@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts';
+import type { AvailabilityEvents } from '../remote/availability.ts';
 import type { CommandClient } from './clients.ts';
-import { Connection, type LinkEvents } from './connection.ts';
+import { Connection } from './connection.ts';
 import type { Script } from './scripts.ts';
 import { createStoreClock, createTestClock, type StoreClock } from './store-clock.ts';
 
@@ -34,7 +35,7 @@ export interface LinkOptions {
   readonly testClock: (() => number) | undefined;
   /** Beside it, a count of milliseconds that goes on when that clock is set; default `performance.now()`. */
   readonly testElapsed?: (() => number) | undefined;
-  readonly events: LinkEvents;
+  readonly events: AvailabilityEvents;
 }
 
 /** Opens the link; it connects in the background. */

@@ -1,73 +1,160 @@
-import { Refusal } from '../../errors.ts';
+import { Cluster } from 'ioredis';
+import { LRUCache } from 'lru-cache';
 import type { Awaitable } from '../awaitable.ts';
+import { type Notifications, NotifiedCache } from '../remote/notified-cache.ts';
 import type { LiveSession } from '../sessions.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
-import type { LivenessCache, Subscription } from './liveness-cache.ts';
 import { liveFields, liveSessionFrom } from './session-fields.ts';
 
 export interface LivenessOptions {
   readonly link: RedisLink;
   readonly keys: Keys;
-  readonly cache: LivenessCache;
-  readonly subscription: Subscription;
-  /** How long a session seen alive counts while the store is unavailable, ms. */
+  /** Age up to which a session seen alive needs no new query while ended sessions are notified, ms. */
+  readonly livenessAgeMs: number;
+  /** Time for which a session seen alive counts while the store is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;
+  readonly notifications: Notifications;
+  /** A clock as `performance.now()`, which is the default. */
+  readonly elapsed?: () => number;
 }
 
-/** Finds whether a session is alive, mostly without querying the store. */
+/** Numbers of cached sessions (some 15 MB), of those that have ended, and of those that went missing. */
+const cacheSize = 50_000;
+const endedSize = 20_000;
+const missingSize = 100;
+/** Number of sessions that one command checks. */
+const batchSize = 500;
+/** Minimum time between two rounds of checks, ms. */
+const minIntervalMs = 250;
+
+/** Finds whether a session is alive, mostly without querying the store: see {@link NotifiedCache}. */
 export class Liveness {
   readonly #options: LivenessOptions;
-  readonly #queries = new Map<string, Promise<LiveSession | undefined>>();
+  readonly #elapsed: () => number;
+  readonly #cache: NotifiedCache<LiveSession, string>;
+  /** Instants at which sessions were found missing without a notification: others may be missing, too. */
+  readonly #missing = new LRUCache<string, number>({ max: missingSize });
+  /** A notification may arrive before the response to an older query. Ids are never reused, so this stays true. */
+  readonly #ended = new LRUCache<string, true>({ max: endedSize });
+  readonly #rechecks: NodeJS.Timeout | undefined;
+  #missingAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: LivenessOptions) {
+    const { link, livenessAgeMs, notifications, staleIfErrorMs, elapsed } = options;
+    const missingAt = () => this.#missingAt;
     this.#options = options;
+    this.#elapsed = elapsed ?? (() => performance.now());
+    this.#cache = new NotifiedCache({
+      notifications: {
+        get notifiedSince() {
+          return Math.max(notifications.notifiedSince, missingAt());
+        },
+        get notifiedUntil() {
+          return notifications.notifiedUntil;
+        },
+      },
+      breaker: { isOpen: () => link.isDown, isCoolingDown: () => link.isDown, run: (call) => call() },
+      size: cacheSize,
+      maxAgeMs: livenessAgeMs,
+      staleIfErrorMs,
+      isUsable: ({ expires }) => expires > link.clock.now(),
+      isAffected: (id, _, ended) => id === ended,
+      elapsed: this.#elapsed,
+    });
+    this.#rechecks = this.#startRechecks();
   }
 
   /** As {@link ../sessions.ts Sessions.findLive}. */
   find(id: string): Awaitable<LiveSession | undefined> {
-    const { link, cache, subscription } = this.#options;
-    if (cache.hasEnded(id)) return undefined;
-    const session = cache.fresh(id, performance.now(), subscription);
-    if (session !== undefined && session.expires > link.clock.now()) return session;
-    return link.isDown ? this.#seenBefore(id, new Refusal('store_unavailable')) : this.#queryOnce(id);
+    if (this.#ended.has(id)) return undefined;
+    const session = this.#cache.fresh(id)?.value;
+    if (session !== undefined && session.expires > this.#options.link.clock.now()) return session;
+    return this.#cache.read(
+      id,
+      () => this.#query(id),
+      ({ value, at }) => value && this.set(value, at),
+    );
   }
 
-  /** Parallel requests for a session share one query. */
-  #queryOnce(id: string): Promise<LiveSession | undefined> {
-    const inFlight = this.#queries.get(id);
-    if (inFlight !== undefined) return inFlight;
-    const query = this.#query(id).finally(() => this.#queries.delete(id));
-    this.#queries.set(id, query);
-    return query;
+  /** Caches what a query sent at `seenAt` saw, unless a notification said that it has ended. */
+  set(session: LiveSession, seenAt: number): void {
+    if (!this.#ended.has(session.id)) this.#cache.set(session.id, { value: session, at: seenAt });
+  }
+
+  delete(id: string): void {
+    this.#cache.delete(id);
+  }
+
+  /** Notes that a session may have ended: it is queried when it is next requested. */
+  doubt(id: string): void {
+    this.#cache.doubt([id]);
+  }
+
+  /** Notes that a session has ended. */
+  end(id: string): void {
+    this.#cache.delete(id);
+    this.#cache.noteChange(id);
+    this.#ended.set(id, true);
+    if (this.#missing.delete(id))
+      this.#missingAt = Math.max(Number.NEGATIVE_INFINITY, ...this.#missing.values());
+  }
+
+  /** Stops the rechecks. */
+  close(): void {
+    clearInterval(this.#rechecks);
   }
 
   async #query(id: string): Promise<LiveSession | undefined> {
-    const { link, keys, cache } = this.#options;
-    const sentAt = performance.now();
-    let session: LiveSession | undefined;
-    try {
-      session = await link.read(
-        (client) => client.hmget(keys.session(id), ...liveFields),
-        (fields) => liveSessionFrom(id, fields),
-      );
-    } catch (error) {
-      return this.#seenBefore(id, error);
-    }
-    if (cache.hasEnded(id)) return undefined;
-    if (session === undefined || session.expires <= link.clock.now()) {
-      cache.markMissing(id, performance.now(), link.clock.now());
-      return undefined;
-    }
-    cache.set(session, sentAt);
-    return session;
+    const { link, keys } = this.#options;
+    const session = await link.read(
+      (client) => client.hmget(keys.session(id), ...liveFields),
+      (fields) => liveSessionFrom(id, fields),
+    );
+    if (this.#ended.has(id)) return undefined;
+    if (session !== undefined && session.expires > link.clock.now()) return session;
+    this.#markMissing(id);
+    return undefined;
   }
 
-  /** While the store is unavailable, a session seen alive a short while ago counts; throws `error` for any other. */
-  #seenBefore(id: string, error: unknown): LiveSession {
-    const { link, cache, subscription, staleIfErrorMs } = this.#options;
-    const session = cache.aliveWithin(id, staleIfErrorMs(), performance.now(), subscription);
-    if (session === undefined || session.expires <= link.clock.now()) throw error;
-    return session;
+  /** The end of a session that was found missing before it expired may still be notified. */
+  #markMissing(id: string): void {
+    const seen = this.#cache.peek(id);
+    this.#cache.delete(id);
+    if (seen === undefined || seen.expires <= this.#options.link.clock.now()) return;
+    this.#missingAt = this.#elapsed();
+    this.#missing.set(id, this.#missingAt);
+  }
+
+  /**
+   * Starts to check the cached sessions that are in use again, many at a time, before they get too old and each request has
+   * to query the store.
+   */
+  #startRechecks(): NodeJS.Timeout | undefined {
+    const { link, livenessAgeMs } = this.#options;
+    if (livenessAgeMs === 0) return undefined;
+    const intervalMs = Math.max(minIntervalMs, livenessAgeMs / 2);
+    const timer = setInterval(() => {
+      if (!link.isDown) void this.#recheckAll(this.#cache.due(intervalMs + minIntervalMs));
+    }, intervalMs);
+    return timer.unref();
+  }
+
+  async #recheckAll(ids: readonly string[]): Promise<void> {
+    // A command is bound to one slot of a Cluster, and each session may be in another.
+    const size = this.#options.link.client instanceof Cluster ? 1 : batchSize;
+    const batches: Promise<void>[] = [];
+    for (let start = 0; start < ids.length; start += size)
+      batches.push(this.#recheck(ids.slice(start, start + size)));
+    // A session that could not be checked stays until it is too old.
+    await Promise.allSettled(batches);
+  }
+
+  async #recheck(ids: readonly string[]): Promise<void> {
+    const { link, keys } = this.#options;
+    const sentAt = this.#elapsed();
+    const aliveCount = await link.read((client) => client.exists(...ids.map(keys.session)));
+    if (aliveCount === ids.length) this.#cache.confirm(ids, sentAt);
+    else this.#cache.doubt(ids);
   }
 }

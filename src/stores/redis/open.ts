@@ -1,10 +1,10 @@
 import type { Attempts } from '../attempts.ts';
+import type { AvailabilityEvents } from '../remote/availability.ts';
 import type { ServerClock } from '../remote/server-clock.ts';
 import type { Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
 import { createRedisAttempts } from './attempts.ts';
 import { openCommandClient, openSubscriptionClient, type RedisAccess } from './clients.ts';
-import type { LinkEvents } from './connection.ts';
 import { createKeys } from './keys.ts';
 import { openLink } from './link.ts';
 import { compareRedisClocks } from './server-clocks.ts';
@@ -12,7 +12,7 @@ import { listenForSessionEnds } from './session-ends.ts';
 import { createRedisSessions } from './sessions.ts';
 import { createRedisSingleUse } from './single-use.ts';
 
-export interface RedisStoresEvents extends LinkEvents {
+export interface RedisStoresEvents extends AvailabilityEvents {
   /** Redis doesn't let this process subscribe to ended sessions, for that reason: it has to query far more often. */
   onNotificationsLost(reason: string): void;
 }

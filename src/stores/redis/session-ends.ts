@@ -1,10 +1,9 @@
 import type { Redis } from 'ioredis';
-import type { Subscription } from './liveness-cache.ts';
+import type { Notifications } from '../remote/notified-cache.ts';
 import { UnexpectedReply } from './resp.ts';
 
 /** Receives the notifications of ended sessions, and says how far they can be relied on. */
-export interface SessionEnds {
-  readonly subscription: Subscription;
+export interface SessionEnds extends Notifications {
   close(): void;
 }
 
@@ -19,7 +18,7 @@ export interface SessionEndsOptions {
 }
 
 /** How often it is verified that every notification has been received, in ms. */
-const heartbeatIntervalMs = 300;
+const heartbeatIntervalMs = 250;
 /** After how long without a response the connection is replaced, in ms. */
 const heartbeatTimeoutMs = 1_000;
 
@@ -29,16 +28,13 @@ export function listenForSessionEnds(options: SessionEndsOptions): SessionEnds {
 }
 
 class Listener implements SessionEnds {
-  /** One object that is never replaced, for it is read on every request. */
-  readonly subscription: { -readonly [name in keyof Subscription]: Subscription[name] } = {
-    since: null,
-    lastSince: Number.POSITIVE_INFINITY,
-    until: 0,
-  };
+  notifiedSince = Number.POSITIVE_INFINITY;
+  notifiedUntil = 0;
   readonly #options: SessionEndsOptions;
   readonly #heartbeatTimer: NodeJS.Timeout;
   #client: Redis | undefined;
   #lastReplyAt = performance.now();
+  #isSubscribed = false;
   #isHeartbeatPending = false;
   #areNotificationsLost = false;
 
@@ -58,7 +54,7 @@ class Listener implements SessionEnds {
 
   #restart(): void {
     this.#client?.disconnect();
-    this.subscription.since = null;
+    this.#isSubscribed = false;
     this.#isHeartbeatPending = false;
     this.#lastReplyAt = performance.now();
     try {
@@ -77,7 +73,7 @@ class Listener implements SessionEnds {
     });
     client.on('message', (_channel: string, message: string) => this.#onMessage(message));
     client.on('close', () => {
-      if (this.#client === client) this.subscription.since = null;
+      if (this.#client === client) this.#isSubscribed = false;
     });
     client.on('ready', () => {
       client.subscribe(this.#options.channel).then(
@@ -95,9 +91,9 @@ class Listener implements SessionEnds {
   #onSubscribed(): void {
     this.#areNotificationsLost = false;
     this.#lastReplyAt = performance.now();
-    this.subscription.since = this.#lastReplyAt;
-    this.subscription.lastSince = this.#lastReplyAt;
-    this.subscription.until = this.#lastReplyAt;
+    this.#isSubscribed = true;
+    this.notifiedSince = this.#lastReplyAt;
+    this.notifiedUntil = this.#lastReplyAt;
   }
 
   #reportNotificationsLost({ message }: Error): void {
@@ -120,13 +116,13 @@ class Listener implements SessionEnds {
       return;
     }
     const pinged = this.#client;
-    if (this.subscription.since === null || this.#isHeartbeatPending || pinged === undefined) return;
+    if (!this.#isSubscribed || this.#isHeartbeatPending || pinged === undefined) return;
     this.#isHeartbeatPending = true;
     pinged.ping().then(
       () => {
         if (this.#client !== pinged) return;
         this.#isHeartbeatPending = false;
-        this.subscription.until = sentAt;
+        this.notifiedUntil = sentAt;
         this.#lastReplyAt = performance.now();
       },
       () => {

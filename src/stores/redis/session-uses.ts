@@ -1,7 +1,7 @@
 import type { SessionTimes } from '../sessions.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
-import type { LivenessCache } from './liveness-cache.ts';
+import type { Liveness } from './liveness.ts';
 import { scripts } from './scripts.ts';
 import { indexedFrom, parsed, usedSessionFrom } from './session-fields.ts';
 import type { SessionIndex } from './session-index.ts';
@@ -15,14 +15,14 @@ const batchSize = 100;
 export class SessionUses {
   readonly #link: RedisLink;
   readonly #keys: Keys;
-  readonly #cache: LivenessCache;
+  readonly #liveness: Liveness;
   readonly #index: SessionIndex;
   readonly #list: SessionList;
 
-  constructor(link: RedisLink, keys: Keys, { cache, index, list }: SessionParts) {
+  constructor(link: RedisLink, keys: Keys, { liveness, index, list }: SessionParts) {
     this.#link = link;
     this.#keys = keys;
-    this.#cache = cache;
+    this.#liveness = liveness;
     this.#index = index;
     this.#list = list;
   }
@@ -58,7 +58,7 @@ export class SessionUses {
   }
   async #noted(session: ListedAlive, now: number): Promise<void> {
     // A shorter lifetime configured in the meantime may have ended it just now.
-    if (session.expires <= now) this.#cache.delete(session.id);
+    if (session.expires <= now) this.#liveness.delete(session.id);
     await this.#list.move(session);
   }
 }

@@ -12,7 +12,7 @@ import type {
 import { clockToleranceMs } from '../steady-clock.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
-import type { LivenessCache } from './liveness-cache.ts';
+import type { Liveness } from './liveness.ts';
 import { scripts } from './scripts.ts';
 import { fieldsOf, indexedFrom, parsed, sessionFrom, wholeNumber } from './session-fields.ts';
 import type { SessionIndex } from './session-index.ts';
@@ -23,7 +23,7 @@ const endBatch = 100;
 
 /** What has to be kept in step with the sessions. */
 export interface SessionParts {
-  readonly cache: LivenessCache;
+  readonly liveness: Liveness;
   readonly index: SessionIndex;
   readonly list: SessionList;
 }
@@ -34,14 +34,14 @@ export class SessionWrites
 {
   readonly #link: RedisLink;
   readonly #keys: Keys;
-  readonly #cache: LivenessCache;
+  readonly #liveness: Liveness;
   readonly #index: SessionIndex;
   readonly #list: SessionList;
 
   constructor(link: RedisLink, keys: Keys, parts: SessionParts) {
     this.#link = link;
     this.#keys = keys;
-    this.#cache = parts.cache;
+    this.#liveness = parts.liveness;
     this.#index = parts.index;
     this.#list = parts.list;
   }
@@ -65,7 +65,7 @@ export class SessionWrites
     };
     // Listed only once it exists: until then a page that lists it would take it for ended.
     const ofUser = await this.#list.add(created);
-    this.#cache.set(liveSession(created), sentAt);
+    this.#liveness.set(liveSession(created), sentAt);
     const isExcess = maxPerUser !== undefined && ofUser > maxPerUser;
     return { session: created, now, ended: isExcess ? await this.#endExcess(created, maxPerUser) : [] };
   }
@@ -117,7 +117,7 @@ export class SessionWrites
   #presentation(id: string, reply: readonly unknown[], sentAt: number): Presentation {
     const [outcome, , fields, rotated] = reply;
     if (outcome === 'gone') {
-      this.#cache.delete(id);
+      this.#liveness.delete(id);
       // In the background, as it may still be listed: a shorter lifetime can have ended it.
       void this.#list.check([id]);
       return { outcome };
@@ -125,12 +125,12 @@ export class SessionWrites
     const session = parsed(() => sessionFrom(id, fields));
     if (session === undefined) throw new Refusal('store_unavailable', { cause: 'reply without a session' });
     if (outcome === 'reused') {
-      this.#cache.end(id);
+      this.#liveness.end(id);
       this.#index.remove(id, session);
       this.#unlist(session);
       return { outcome, session };
     }
-    this.#cache.set(liveSession(session), sentAt);
+    this.#liveness.set(liveSession(session), sentAt);
     // In the background: the list may lag a little, and the client waits only for the cookie.
     this.#list.add(session).catch(() => {});
     return { outcome: 'current', session, rotated: rotated === 1, now: session.lastUsed };
@@ -151,10 +151,10 @@ export class SessionWrites
       .catch((error) => {
         // The session may have ended nonetheless; as long as that can't be checked we treat it as alive, because a
         // failure changes nothing.
-        this.#cache.markDoubtful([id]);
+        this.#liveness.doubt(id);
         throw error;
       });
-    this.#cache.end(id);
+    this.#liveness.end(id);
     const session = parsed(() => sessionFrom(id, fields));
     if (session === undefined) return undefined;
     this.#index.remove(id, session);

@@ -2,8 +2,6 @@ import type { EndedListener, Sessions } from '../sessions.ts';
 import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { Liveness } from './liveness.ts';
-import { LivenessCache } from './liveness-cache.ts';
-import { startRechecks } from './rechecks.ts';
 import type { SessionEnds } from './session-ends.ts';
 import { sessionFrom } from './session-fields.ts';
 import { SessionIndex } from './session-index.ts';
@@ -24,22 +22,19 @@ export interface RedisSessionsOptions {
 
 /** The session store in Redis: every step a script on one key, liveness cached and corrected by notifications. */
 export function createRedisSessions(options: RedisSessionsOptions): Sessions {
-  const { link, keys, staleIfErrorMs } = options;
+  const { link, keys, livenessAgeMs, staleIfErrorMs } = options;
   const { clock } = link;
-  const cache = new LivenessCache(options.livenessAgeMs);
   const listeners: EndedListener[] = [];
   const sessionEnds = options.listen((id, endedAt) => {
-    cache.end(id);
+    liveness.end(id);
     const afterMs = Math.max(0, clock.now() - endedAt);
     for (const listener of listeners) listener(id, afterMs);
   });
-  const { subscription } = sessionEnds;
-  const liveness = new Liveness({ link, keys, cache, subscription, staleIfErrorMs });
+  const liveness = new Liveness({ link, keys, livenessAgeMs, staleIfErrorMs, notifications: sessionEnds });
   const list = new SessionList(link, keys);
-  const parts = { cache, list, index: new SessionIndex(link, keys) };
+  const parts = { liveness, list, index: new SessionIndex(link, keys) };
   const writes = new SessionWrites(link, keys, parts);
   const uses = new SessionUses(link, keys, parts);
-  const rechecks = startRechecks(options, cache);
 
   return {
     create: (session, times, maxPerUser) => writes.create(session, times, maxPerUser),
@@ -67,7 +62,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
     },
     ping: async () => void (await link.read((client) => client.time())),
     async close() {
-      if (rechecks !== null) clearInterval(rechecks);
+      liveness.close();
       sessionEnds.close();
       await link.close();
     },

@@ -3,10 +3,12 @@ import { timedOutReason, within } from './timeout.ts';
 
 /** A circuit breaker: keeps calls from a store that is known to be unavailable, except for one at intervals. */
 export interface Breaker {
-  /** Whether it is cooling down, or a call is just probing whether the store is available again. */
+  /** True while the breaker is cooling down, or a call is just probing whether the store is available again. */
   isOpen(): boolean;
-  /** Whether the store was just found to be unavailable, so that calling it would only cost time. */
+  /** True if the store was just found to be unavailable, so that calling it would only cost time. */
   isCoolingDown(): boolean;
+  /** Instant at which the last call that succeeded was made. */
+  readonly availableAt: number;
   /** Runs the call, within the timeout. Rejects `store_unavailable` when the store does. */
   run<T>(call: () => Promise<T>): Promise<T>;
 }
@@ -17,13 +19,12 @@ export interface BreakerOptions {
   readonly elapsed: () => number;
 }
 
-/** How long no call is made after a failure, ms. */
+/** Time without calls after a failure, ms. */
 const coolDownMs = 250;
 
 /** Creates a closed breaker. */
 export function createBreaker({ timeoutMs, elapsed }: BreakerOptions): Breaker {
   let failedAt: number | null = null;
-  /** When the last call that succeeded was made. */
   let availableAt = Number.NEGATIVE_INFINITY;
   let inFlight = 0;
 
@@ -32,6 +33,9 @@ export function createBreaker({ timeoutMs, elapsed }: BreakerOptions): Breaker {
   return {
     isOpen: () => isCoolingDown() || (failedAt !== null && inFlight > 0),
     isCoolingDown,
+    get availableAt() {
+      return availableAt;
+    },
     async run(call) {
       const calledAt = elapsed();
       inFlight += 1;
@@ -51,7 +55,7 @@ export function createBreaker({ timeoutMs, elapsed }: BreakerOptions): Breaker {
   };
 }
 
-/** Whether the error says that the store is unavailable. */
+/** True if the error is the refusal of an unavailable store. */
 export function isUnavailable(error: unknown): error is Refusal {
   return error instanceof Refusal && error.code === 'store_unavailable';
 }

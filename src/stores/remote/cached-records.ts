@@ -1,12 +1,12 @@
+import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../errors.ts';
 import type { ApiKeyWithOwner } from '../api-key.ts';
 import { recordsOperations, wrapCalls } from '../operations.ts';
 import type { Records, RemoteRecords } from '../records.ts';
-import { createBreaker } from './breaker.ts';
+import type { UserWithSets } from '../user.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
 import type { ChangeFeed, RecordsChange } from './change-feed.ts';
-import { type CacheEntry, CacheFreshness, RecordsCache } from './records-cache.ts';
-import { RecordsReader } from './records-reader.ts';
-import { RecordsVersion } from './records-version.ts';
+import { type Entry, isSubscribed, NotifiedCache, unsubscribedTrustMs } from './notified-cache.ts';
 
 export interface CachedRecordsOptions {
   readonly remote: RemoteRecords;
@@ -17,31 +17,38 @@ export interface CachedRecordsOptions {
   readonly elapsed?: () => number;
 }
 
-/** How long an unknown key counts as unknown, ms. */
+/** Numbers of cached keys and users (some 20 MB), and of unknown keys. */
+const cacheSize = 20_000;
+const unknownSize = 5_000;
+/** Time for which an unknown key counts as unknown, ms. */
 const unknownAgeMs = 2_000;
-/** How long a read waits for the store, ms. */
+/** Time that a read waits for the store, ms. */
 const readTimeoutMs = 1_000;
+/** The same where a cached result could be used instead: a write with the same credential has two seconds in all. */
+const cachedTimeoutMs = 400;
+/**
+ * Time for which the version stays the same while changes aren't notified, ms. What is cached by it is as old as the result it
+ * was made from, and at most this much older.
+ */
+const unsubscribedVersionMs = 250;
 
 type CachedReads = Pick<Records, 'findApiKeyByHash' | 'findApiKey' | 'findUser'>;
-/**
- * Caches the keys and users of a remote store: invalidated as soon as the feed notifies a change, trusted for a moment
- * while it doesn't, and used for `staleIfErrorMs` while the store is unavailable.
- */
-export function createCachedRecords(options: CachedRecordsOptions): Records {
-  const { remote, feed, staleIfErrorMs, elapsed = () => performance.now() } = options;
-  const breaker = createBreaker({ timeoutMs: readTimeoutMs, elapsed });
-  const freshness = new CacheFreshness(feed);
-  const cache = new RecordsCache();
-  const reader = new RecordsReader({ breaker, freshness, staleIfErrorMs, elapsed });
-  const lastResultAt = () => reader.lastResultAt;
-  const version = new RecordsVersion({ breaker, freshness, feed, staleIfErrorMs, lastResultAt, elapsed });
+type CacheParts = Omit<CachedRecordsOptions, 'elapsed'> & {
+  readonly breaker: Breaker;
+  readonly elapsed: () => number;
+};
 
-  function invalidate(change: RecordsChange | null): void {
+/** Caches the keys and users of a remote store, as {@link NotifiedCache} does. */
+export function createCachedRecords(options: CachedRecordsOptions): Records {
+  const { remote, feed, elapsed = () => performance.now() } = options;
+  const breaker = createBreaker({ timeoutMs: readTimeoutMs, elapsed });
+  const parts = { ...options, breaker, elapsed };
+  const cache = new KeysAndUsers(parts);
+  const version = new Version(parts);
+  feed.onChange((change) => {
     version.noteChange();
-    reader.noteChange(change);
-    cache.invalidate(change);
-  }
-  feed.onChange(invalidate);
+    cache.noteChange(change);
+  });
 
   return {
     ...wrapCalls(remote, recordsOperations, (call, operation) => {
@@ -52,7 +59,9 @@ export function createCachedRecords(options: CachedRecordsOptions): Records {
         return call(...args);
       };
     }),
-    ...createCachedReads({ remote, cache, freshness, reader, elapsed }),
+    findApiKeyByHash: (hash) => cache.findApiKeyByHash(hash),
+    findApiKey: (id) => cache.findApiKey(id),
+    findUser: (id) => cache.findUser(id),
     version: () => version.current(),
     async close() {
       await feed.close();
@@ -61,63 +70,118 @@ export function createCachedRecords(options: CachedRecordsOptions): Records {
   };
 }
 
-interface CachedReadsParts {
-  readonly remote: RemoteRecords;
-  readonly cache: RecordsCache;
-  readonly freshness: CacheFreshness;
-  readonly reader: RecordsReader;
-  readonly elapsed: () => number;
-}
+class KeysAndUsers implements CachedReads {
+  readonly #parts: CacheParts;
+  readonly #keys: NotifiedCache<ApiKeyWithOwner, RecordsChange>;
+  readonly #hashOfKey = new LRUCache<string, string>({ max: cacheSize });
+  readonly #unknownKeys: NotifiedCache<ApiKeyWithOwner, RecordsChange>;
+  readonly #users: NotifiedCache<UserWithSets, RecordsChange>;
 
-function createCachedReads({ remote, cache, freshness, reader, elapsed }: CachedReadsParts): CachedReads {
-  function fresh<T>(entry: CacheEntry<T> | undefined): entry is CacheEntry<T> {
-    return entry !== undefined && freshness.isFresh(entry, elapsed());
+  constructor(parts: CacheParts) {
+    this.#parts = parts;
+    const common = { ...parts, notifications: parts.feed, cachedTimeoutMs };
+    const ofKeys = { ...common, isAffected: isKeyAffected };
+    this.#keys = new NotifiedCache({ ...ofKeys, size: cacheSize });
+    this.#unknownKeys = new NotifiedCache({ ...ofKeys, size: unknownSize, maxAgeMs: unknownAgeMs });
+    const isAffected = (id: string, _: unknown, { users }: RecordsChange) => users.includes(id);
+    this.#users = new NotifiedCache<UserWithSets, RecordsChange>({ ...common, isAffected, size: cacheSize });
   }
 
-  return {
-    findApiKeyByHash(bytes) {
-      const hash = Buffer.from(bytes).toString('base64url');
-      const known = cache.key(hash);
-      if (fresh(known)) return known.value;
-      const unknown = cache.unknownKey(hash);
-      if (fresh(unknown) && elapsed() - unknown.at < unknownAgeMs) return undefined;
-      return reader.read({
-        name: `key ${hash}`,
-        cached: () => cache.key(hash),
-        load: () => remote.findApiKeyByHash(bytes),
-        isAffected: isKeyAffected,
-        cache: (entry) => cache.setKey(hash, entry),
-      });
-    },
-    findApiKey(id) {
-      const hash = cache.hashOf(id);
-      const cached = () => (hash === undefined ? undefined : cache.key(hash));
-      const known = cached();
-      if (fresh(known)) return known.value;
-      return reader.read({
-        name: `id ${id}`,
-        cached,
-        load: () => remote.findApiKey(id),
-        isAffected: isKeyAffected,
-        cache: (entry) => (hash === undefined ? undefined : cache.setKey(hash, entry)),
-      });
-    },
-    findUser(id) {
-      const known = cache.user(id);
-      if (fresh(known)) return known.value;
-      return reader.read({
-        name: `user ${id}`,
-        cached: () => cache.user(id),
-        load: () => remote.findUser(id),
-        isAffected: (_, change) => change.users.includes(id),
-        cache: (entry) => cache.setUser(id, entry),
-      });
-    },
-  };
+  findApiKeyByHash(bytes: Uint8Array): ReturnType<Records['findApiKeyByHash']> {
+    const hash = Buffer.from(bytes).toString('base64url');
+    const known = this.#keys.fresh(hash);
+    if (known !== undefined) return known.value;
+    if (this.#unknownKeys.fresh(hash) !== undefined) return undefined;
+    return this.#readKey(hash, () => this.#parts.remote.findApiKeyByHash(bytes));
+  }
+
+  findApiKey(id: string): ReturnType<Records['findApiKey']> {
+    const { remote, breaker } = this.#parts;
+    const hash = this.#hashOfKey.get(id);
+    if (hash !== undefined)
+      return this.#keys.fresh(hash)?.value ?? this.#readKey(hash, () => remote.findApiKey(id));
+    if (breaker.isCoolingDown()) throw new Refusal('store_unavailable');
+    return breaker.run(async () => remote.findApiKey(id));
+  }
+
+  findUser(id: string): ReturnType<Records['findUser']> {
+    const known = this.#users.fresh(id);
+    return known !== undefined ? known.value : this.#users.read(id, () => this.#parts.remote.findUser(id));
+  }
+
+  /** Drops everything that the change may affect; null: everything. */
+  noteChange(change: RecordsChange | null): void {
+    for (const cache of [this.#keys, this.#users]) cache.noteChange(change);
+    this.#unknownKeys.clear();
+    if (change === null) {
+      this.#keys.clear();
+      this.#users.clear();
+      return;
+    }
+    for (const id of change.keys) {
+      const hash = this.#hashOfKey.get(id);
+      if (hash !== undefined) this.#keys.delete(hash);
+    }
+    if (change.users.length === 0) return;
+    const changed = new Set(change.users);
+    for (const id of changed) this.#users.delete(id);
+    this.#keys.deleteWhere((found) => found !== undefined && changed.has(found.key.createdBy));
+  }
+
+  #readKey(hash: string, load: () => ReturnType<Records['findApiKey']>): ReturnType<Records['findApiKey']> {
+    return this.#keys.read(hash, load, (entry) => this.#keepKey(hash, entry));
+  }
+
+  /** An unknown key takes the place of no other: anyone may present as many as they like. */
+  #keepKey(hash: string, entry: Entry<ApiKeyWithOwner>): void {
+    if (entry.value === undefined) {
+      this.#keys.delete(hash);
+      this.#unknownKeys.set(hash, entry);
+      return;
+    }
+    this.#keys.set(hash, entry);
+    this.#hashOfKey.set(entry.value.key.id, hash);
+  }
 }
 
 /** A key that was not found may have been created since, or be one whose hash doesn't tell its id. */
-function isKeyAffected(found: ApiKeyWithOwner | undefined, change: RecordsChange): boolean {
+function isKeyAffected(_: string, found: ApiKeyWithOwner | undefined, change: RecordsChange): boolean {
   if (found === undefined) return true;
   return change.keys.includes(found.key.id) || change.users.includes(found.key.createdBy);
+}
+
+/** The version of the records as far as this process knows: see {@link ../records.ts Records.version}. */
+class Version {
+  readonly #parts: CacheParts;
+  /** Changes notified, plus intervals in which there may have been any that were not. */
+  #version = 0;
+  #steppedAt: number;
+
+  constructor(parts: CacheParts) {
+    this.#parts = parts;
+    this.#steppedAt = parts.elapsed();
+  }
+
+  noteChange(): void {
+    this.#version += 1;
+  }
+
+  /** Throws `store_unavailable` when the store has been unavailable for too long. */
+  current(): number {
+    const now = this.#parts.elapsed();
+    return isSubscribed(this.#parts.feed, now) ? this.#version : this.#unsubscribed(now);
+  }
+
+  #unsubscribed(now: number): number {
+    const { breaker, feed, staleIfErrorMs } = this.#parts;
+    const availableAt = Math.max(feed.notifiedUntil, breaker.availableAt);
+    if (now - availableAt >= Math.max(staleIfErrorMs(), unsubscribedTrustMs) && breaker.isOpen())
+      throw new Refusal('store_unavailable');
+    // Without notifications, whatever is cached by this number has to be read again at short intervals.
+    if (now - this.#steppedAt >= unsubscribedVersionMs) {
+      this.#steppedAt = now;
+      this.#version += 1;
+    }
+    return this.#version;
+  }
 }

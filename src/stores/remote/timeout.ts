@@ -1,9 +1,4 @@
-/** A value to use instead of a late one; undefined is a value, too. */
-export interface Fallback<T> {
-  readonly value: T | undefined;
-}
-
-/** For the log: why something counts as unavailable. */
+/** Reason for the log of what counts as unavailable. */
 export const timedOutReason = 'timed out';
 
 /** The result of `work`; rejects with what `timeoutError` creates when it takes longer. */
@@ -19,11 +14,11 @@ export function within<T>(
 export function resultOrFallback<T>(
   work: Promise<T | undefined>,
   milliseconds: number,
-  fallback: () => Fallback<T> | undefined,
+  fallback: () => T | undefined,
 ): Promise<T | undefined> {
   return settledOr(work, milliseconds, (resolve) => {
     const found = fallback();
-    if (found !== undefined) resolve(found.value);
+    if (found !== undefined) resolve(found);
   });
 }
 

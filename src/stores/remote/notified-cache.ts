@@ -1,0 +1,222 @@
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../../errors.ts';
+import type { Awaitable } from '../awaitable.ts';
+import { type Breaker, isUnavailable } from './breaker.ts';
+import { resultOrFallback } from './timeout.ts';
+
+/** Coverage of the notifications of a store's changes. Instants are as by `performance.now()`. */
+export interface Notifications {
+  /** Every change made after this instant has been notified, up to {@link notifiedUntil}. */
+  readonly notifiedSince: number;
+  /** Every change made before this instant has been notified. It stands still while disconnected; 0: never connected. */
+  readonly notifiedUntil: number;
+}
+
+/**
+ * Silence after which notifications are no longer trusted, and age up to which a value is used without them, ms. Together
+ * with the interval at which open streams are checked (400 ms), either keeps a change made elsewhere well within the
+ * promised second.
+ */
+const silenceMs = 400;
+/** See {@link silenceMs}. */
+export const unsubscribedTrustMs = 300;
+
+/** True while changes are notified. */
+export function isSubscribed({ notifiedUntil }: Notifications, now: number): boolean {
+  return now - notifiedUntil < silenceMs;
+}
+
+/** A value as read from the store; undefined where there is none. */
+export interface Entry<Value> {
+  readonly value: Value | undefined;
+  /** Instant of the query, as by `performance.now()`. */
+  readonly at: number;
+}
+
+interface Cached<Value> {
+  value: Value | undefined;
+  at: number;
+  /** True once the value was used since it was queried. */
+  wasUsed: boolean;
+  /** True if a change may have been missed: the next read queries the store, whatever the age. */
+  isDoubtful: boolean;
+}
+
+/** A query in flight, and the changes notified since it was sent. */
+interface Flight<Value, Change> {
+  readonly changes: (Change | null)[];
+  result?: Promise<Value | undefined>;
+}
+
+export interface NotifiedCacheOptions<Value, Change> {
+  readonly notifications: Notifications;
+  readonly breaker: Pick<Breaker, 'isOpen' | 'isCoolingDown' | 'run'>;
+  /** Maximum number of values. */
+  readonly size: number;
+  /** Age up to which a value is used while changes are notified, ms; default: any. */
+  readonly maxAgeMs?: number;
+  /** Age up to which a value is used while the store is unavailable, ms; a reload may change it. */
+  readonly staleIfErrorMs: () => number;
+  /** Judges whether a value may be used while the store is unavailable; default: any may. */
+  readonly isUsable?: (value: Value) => boolean;
+  /** Time for which a query is waited for where a cached value could be used instead, ms; default: no limit. */
+  readonly cachedTimeoutMs?: number;
+  /** Judges whether a change may affect the result of a query; an undefined value may not be known yet. */
+  readonly isAffected: (key: string, value: Value | undefined, change: Change) => boolean;
+  /** A clock as `performance.now()`, which is the default. */
+  readonly elapsed?: () => number;
+}
+
+/**
+ * A cache of a remote store's values. A value is trusted while changes are notified, for a moment while they aren't, and
+ * for `staleIfErrorMs` while the store is unavailable. Parallel queries for a key are sent once.
+ */
+export class NotifiedCache<Value extends object, Change> {
+  readonly #options: NotifiedCacheOptions<Value, Change>;
+  readonly #elapsed: () => number;
+  readonly #maxAgeMs: number;
+  readonly #entries: LRUCache<string, Cached<Value>>;
+  /** Newest flight of each key, and all of them. */
+  readonly #newest = new Map<string, Flight<Value, Change>>();
+  readonly #flights = new Set<Flight<Value, Change>>();
+
+  constructor(options: NotifiedCacheOptions<Value, Change>) {
+    this.#options = options;
+    this.#elapsed = options.elapsed ?? (() => performance.now());
+    this.#maxAgeMs = options.maxAgeMs ?? Number.POSITIVE_INFINITY;
+    this.#entries = new LRUCache({ max: options.size });
+  }
+
+  /** The entry, if no query is needed. */
+  fresh(key: string): Entry<Value> | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || entry.isDoubtful) return undefined;
+    entry.wasUsed = true;
+    const { notifications } = this.#options;
+    const now = this.#elapsed();
+    const isNotified = entry.at >= notifications.notifiedSince && isSubscribed(notifications, now);
+    const trustMs = isNotified ? this.#maxAgeMs : Math.min(unsubscribedTrustMs, this.#maxAgeMs);
+    return now - entry.at < trustMs ? entry : undefined;
+  }
+
+  /**
+   * The value, if it may be used while the store is unavailable: it was true when it was queried, and for as long as every
+   * change has been notified since.
+   */
+  usable(key: string): Value | undefined {
+    const { notifications, staleIfErrorMs, isUsable } = this.#options;
+    const entry = this.#entries.peek(key);
+    if (entry?.value === undefined || isUsable?.(entry.value) === false) return undefined;
+    const isNotified = !entry.isDoubtful && entry.at >= notifications.notifiedSince;
+    const trueAt = isNotified ? Math.max(entry.at, notifications.notifiedUntil) : entry.at;
+    return this.#elapsed() - trueAt < staleIfErrorMs() ? entry.value : undefined;
+  }
+
+  /**
+   * Queries the store for what isn't fresh. Throws or rejects `store_unavailable`. `keep` caches the result by default
+   * under the key; a result that a change may have overtaken isn't cached.
+   */
+  read(
+    key: string,
+    load: () => Awaitable<Value | undefined>,
+    keep: (entry: Entry<Value>) => void = (entry) => this.set(key, entry),
+  ): Awaitable<Value | undefined> {
+    const { breaker, cachedTimeoutMs } = this.#options;
+    // Read from the cache each time, as a change may have dropped it.
+    const usableInstead = (error: unknown): Value => {
+      const value = isUnavailable(error) ? this.usable(key) : undefined;
+      if (value === undefined) throw error;
+      return value;
+    };
+    const isCached = this.usable(key) !== undefined;
+    if (isCached ? breaker.isOpen() : breaker.isCoolingDown())
+      return usableInstead(new Refusal('store_unavailable'));
+    const result = this.#loadOnce(key, load, keep).catch(usableInstead);
+    if (!isCached || cachedTimeoutMs === undefined) return result;
+    return resultOrFallback(result, cachedTimeoutMs, () => this.usable(key));
+  }
+
+  set(key: string, { value, at }: Entry<Value>): void {
+    this.#entries.set(key, { value, at, wasUsed: false, isDoubtful: false });
+  }
+
+  /** The value, whatever its age. */
+  peek(key: string): Value | undefined {
+    return this.#entries.peek(key)?.value;
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  deleteWhere(isDropped: (value: Value | undefined) => boolean): void {
+    for (const [key, { value }] of this.#entries.entries()) if (isDropped(value)) this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+
+  /** Notes a change for the queries in flight, whose results may be from before it; null: anything may have changed. */
+  noteChange(change: Change | null): void {
+    for (const flight of this.#flights) flight.changes.push(change);
+  }
+
+  /** Keys whose values were used, and get too old within `aheadMs`. */
+  due(aheadMs: number): readonly string[] {
+    const oldest = this.#elapsed() + aheadMs - this.#maxAgeMs;
+    const used = [...this.#entries.entries()].filter(([, { wasUsed, at }]) => wasUsed && at <= oldest);
+    return used.map(([key]) => key);
+  }
+
+  /** Notes that a query at `at` found the values unchanged. */
+  confirm(keys: readonly string[], at: number): void {
+    for (const entry of this.#cached(keys)) Object.assign(entry, { at, wasUsed: false });
+  }
+
+  /** Notes that the value of at least one of the keys may have changed. */
+  doubt(keys: readonly string[]): void {
+    for (const entry of this.#cached(keys)) entry.isDoubtful = true;
+  }
+
+  #cached(keys: readonly string[]): readonly Cached<Value>[] {
+    return keys.flatMap((key) => this.#entries.peek(key) ?? []);
+  }
+
+  /** Joins a query in flight, unless a change notified since may affect it. */
+  #loadOnce(
+    key: string,
+    load: () => Awaitable<Value | undefined>,
+    keep: (entry: Entry<Value>) => void,
+  ): Promise<Value | undefined> {
+    const inFlight = this.#newest.get(key);
+    if (inFlight?.result !== undefined && !this.#isOvertaken(key, undefined, inFlight))
+      return inFlight.result;
+    const flight: Flight<Value, Change> = { changes: [] };
+    this.#flights.add(flight);
+    this.#newest.set(key, flight);
+    flight.result = this.#load(key, load, flight, keep).finally(() => {
+      this.#flights.delete(flight);
+      if (this.#newest.get(key) === flight) this.#newest.delete(key);
+    });
+    return flight.result;
+  }
+
+  async #load(
+    key: string,
+    load: () => Awaitable<Value | undefined>,
+    flight: Flight<Value, Change>,
+    keep: (entry: Entry<Value>) => void,
+  ): Promise<Value | undefined> {
+    const at = this.#elapsed();
+    const value = await this.#options.breaker.run(async () => load());
+    // Whether the store read it before or after a change notified in the meantime is unknown.
+    if (!this.#isOvertaken(key, value, flight)) keep({ value, at });
+    return value;
+  }
+
+  #isOvertaken(key: string, value: Value | undefined, { changes }: Flight<Value, Change>): boolean {
+    const { isAffected } = this.#options;
+    return changes.some((change) => change === null || isAffected(key, value, change));
+  }
+}
