@@ -4,7 +4,7 @@ import type { AuditOf } from '../stores/audit.ts';
 import { type Call, recordsOperations, wrapCalls } from '../stores/operations.ts';
 import type { Records } from '../stores/records.ts';
 
-/** What became of audit events, or of what may not be done without them. */
+/** Counts of audit events, and of refused changes that may not be made without them, by outcome. */
 export type AuditCounts = Counts<'written' | 'refused' | 'lost'>;
 
 /** Adds the metric of audit events. */

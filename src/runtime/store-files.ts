@@ -4,9 +4,8 @@ import { problemOfDatabaseFile } from '../stores/sqlite/inspect.ts';
 import { StoreOpenError } from '../stores/store-open-error.ts';
 
 /**
- * Whether files of stores that are missing are made: by commands for a gateway that must have been started before,
- * `never`; at a start, only if nothing suggests an earlier one, in whose place the records would be empty; `always`
- * where it was asked for.
+ * Cases in which missing files of stores are made: `never` by commands for a gateway that must have been started before;
+ * at a first start, if nothing suggests an earlier one, in whose place the records would be empty; `always` on request.
  */
 export type Creation = 'never' | 'first-start' | 'always';
 
@@ -16,7 +15,7 @@ export interface StoreFileProblem {
   readonly reason: string;
 }
 
-/** What prevents a start from opening the files of the stores; only for a process that has not opened them. */
+/** Finds what prevents a start from opening the files of the stores; only for a process that has not opened them. */
 export function problemsOfStoreFiles(config: Config, creates: Creation): readonly StoreFileProblem[] {
   const { records, sessions } = config.stores;
   if (records.kind === 'sqlite' && sessions.kind === 'sqlite' && records.path === sessions.path)

@@ -10,7 +10,7 @@ interface Outage {
   readonly since: number;
 }
 
-/** Whether the stores can be reached: what they report goes into the log and decides what `/readyz` says. */
+/** Health of the stores: their events go into the log and decide what `/readyz` says. */
 export class StoreHealth {
   readonly #log: Pick<Log, 'info' | 'warn'>;
   #stores: Stores | null = null;
@@ -25,7 +25,7 @@ export class StoreHealth {
     this.#stores = stores;
   }
 
-  /** What the stores report, from their opening on. */
+  /** Events of the stores, from their opening on. */
   readonly events: StoreEvents = {
     onUnavailable: (store, reason, since = performance.now()) => {
       this.#outages.set(store, { reason, since: this.#outages.get(store)?.since ?? since });
@@ -54,7 +54,7 @@ export class StoreHealth {
     onNarrowed: (file, mode) => this.#log.warn('store file was open to others', { file, mode }),
   };
 
-  /** Whether the store is usable, as far as is known without asking it. */
+  /** True if the store is usable, as far as is known without asking it. */
   isAvailable(store: StoreName): boolean {
     return !this.#outages.has(store);
   }

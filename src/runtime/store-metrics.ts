@@ -18,7 +18,7 @@ import type { StoreLog, Stores } from './stores.ts';
 
 type Measured = Exclude<Operation, 'background'>;
 
-/** What is measured of one store. */
+/** Measures of a store. */
 interface StoreMeasures {
   readonly waits: Record<Measured, Durations>;
   readonly errors: Counts<Measured>;
@@ -172,7 +172,7 @@ function measuredOperation(run: Call, waits: Durations, onError: () => void): Ca
   }
 }
 
-/** Whether the store failed to respond; a conflict, for example, is a response. */
+/** True if the store failed to respond; a conflict, for example, is a response. */
 function isFailure(error: unknown): boolean {
   return !(error instanceof Refusal) || error.code === 'store_unavailable';
 }

@@ -27,7 +27,7 @@ export interface Stores {
   /** Counters of failed attempts; where the sessions are. */
   readonly attempts: Attempts;
   readonly singleUse: SingleUse;
-  /** Of the connections to the server that has the records; absent where a file does. */
+  /** Load of the connections to the server of the records; absent where they are in a file. */
   recordsPool?(): PoolLoad;
   /** The write-ahead logs of those that are files. */
   readonly logs: readonly StoreLog[];
@@ -49,7 +49,7 @@ export interface StoreLog {
 /** Where there are records, or shall be. */
 export interface RecordsLocation extends Pick<PostgresAccess, 'password' | 'tls'> {
   readonly address: RecordsAddress;
-  /** What gives the address, for messages: the key of the configuration, or an option. */
+  /** Source of the address, for messages: a key of the configuration, or an option. */
   readonly key: string;
 }
 
@@ -83,14 +83,14 @@ interface WithClock {
 type RecordsStore = Pick<Stores, 'records' | 'recordsPool' | 'logs'> & WithClock;
 type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse' | 'logs'> & WithClock;
 
-/** How stores are opened. */
+/** Options of opening the stores. */
 export interface OpenStoresOptions {
   /** The clock, epoch ms. */
   readonly now: () => number;
   readonly events: StoreEvents;
-  /** How long it may take to reach the records store, ms. */
+  /** Time to reach the records store, ms. */
   readonly recordsTimeoutMs: number;
-  /** Whether missing files are made. */
+  /** Cases in which missing files are made. */
   readonly creates: Creation;
   /** Time for which a cached result counts while its store is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;
@@ -100,7 +100,7 @@ export interface OpenStoresOptions {
   readonly lookup?: LookupFunction;
 }
 
-/** How long a start waits for Redis before it continues without it, ms. */
+/** Time that a start waits for Redis before it continues without it, ms. */
 const sessionsTimeoutMs = 2_000;
 
 /**
@@ -214,7 +214,7 @@ async function openSessionStores(config: Config, options: OpenStoresOptions): Pr
   return { ...(await openInRedis(address, config, options)), logs: [] };
 }
 
-/** What becomes of a missing file, and whom the store tells of what happens to it. */
+/** Fate of a missing file, and the events of a store in a file. */
 function fileOptions(store: StoreName, events: StoreEvents, creates: Creation) {
   const fileEvents: FileEvents = {
     onUnavailable: (reason) => events.onUnavailable(store, reason),

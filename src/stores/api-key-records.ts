@@ -9,7 +9,7 @@ export interface WantedApiKey {
   readonly scopeSets: readonly string[];
 }
 
-/** What a new key is judged on. */
+/** Basis on which a new key is judged. */
 export interface WantedApiKeyFound {
   /** Undefined once removed. */
   readonly owner: UserRecord | undefined;

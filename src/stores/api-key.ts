@@ -49,7 +49,7 @@ export interface ApiKeyWithOwner extends ListedApiKey {
     | null;
 }
 
-/** One page of the key list. */
+/** Page of the key list. */
 export type ApiKeyPage = ListPage<ListedApiKey>;
 
 /** Id and label of a deleted key, for the audit. */

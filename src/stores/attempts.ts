@@ -11,11 +11,11 @@ export interface AttemptLimit {
 export interface AttemptCounter {
   readonly key: string;
   readonly count: number;
-  /** How long its window still lasts, ms. */
+  /** Remaining time of its window, ms. */
   readonly remainingMs: number;
 }
 
-/** Whether an attempt was counted, or how long until the fullest window ends, in milliseconds. */
+/** Outcome of an attempt: counted, or refused with the time until the fullest window ends, ms. */
 export type AttemptOutcome =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly retryAfterMs: number };

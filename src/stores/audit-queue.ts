@@ -2,15 +2,15 @@ import { Refusal } from '../errors.ts';
 import type { AuditDraft } from './audit.ts';
 import type { Records } from './records.ts';
 
-/** How many events wait for the store at most: a few megabytes. */
+/** Maximum number of waiting events: a few megabytes. */
 const maxWaiting = 10_000;
-/** Refusals may fill only a part of it: a flood of them must not displace what was revoked. */
+/** Part of the queue that refusals may fill: a flood of them must not displace what was revoked. */
 const maxWaitingForRefusals = maxWaiting / 10;
-/** So many are written in one transaction. */
+/** Number of events written in a transaction. */
 const batchSize = 50;
 const retryAfterMs = 1_000;
 
-/** What is reported of a queue. */
+/** Reports of a queue. */
 export interface AuditQueueEvents {
   /** Events that are in the records now. */
   onWritten(count: number): void;
@@ -21,8 +21,8 @@ export interface AuditQueueEvents {
 }
 
 /**
- * Events that must not hold up what they are about: kept in the records as soon as the store takes them, in order, each
- * once. What waits is lost with the process.
+ * Queue of events that must not hold up their cause: kept in the records as soon as the store takes them, in order, each
+ * once. Waiting events are lost with the process.
  */
 export class AuditQueue {
   readonly #records: Pick<Records, 'addAuditEvents'>;
@@ -37,7 +37,7 @@ export class AuditQueue {
     this.#events = events;
   }
 
-  /** How many are waiting. */
+  /** Number of waiting events. */
   get length(): number {
     return this.#waiting.length;
   }

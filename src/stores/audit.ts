@@ -29,17 +29,17 @@ export interface AuditOf<Result> {
   readonly drafts: (result: Result) => readonly AuditDraft[];
   /** Called after the commit, with as many entries as there were drafts. */
   readonly onWritten: (entries: readonly AuditEntry[]) => void;
-  /** Whether one of the gateways on the store shall write the lines to its log, too. */
+  /** Set if one of the gateways on the store shall log the events, too. */
   readonly isForGateways?: boolean;
 }
 
-/** What audit events are listed by: the order of commits. */
+/** Query of audit events, in the order of commits. */
 export type AuditQuery = ListQuery<'time', readonly FieldFilter<AuditFilterField>[]>;
 
-/** What audit events are filtered by; `actor` and `target` by an id. */
+/** Field that audit events are filtered by; `actor` and `target` by an id. */
 export type AuditFilterField = 'event' | 'outcome' | 'actor' | 'target' | 'address' | 'request_id' | 'time';
 
-/** One page of audit events. */
+/** Page of audit events. */
 export interface AuditPage extends ListPage<AuditEvent> {
   /** The number of the last event there is or was, whatever the filters. */
   readonly last: number;
@@ -47,7 +47,7 @@ export interface AuditPage extends ListPage<AuditEvent> {
   readonly dropped: number;
 }
 
-/** How many audit events are kept. */
+/** Limits on the audit events that are kept. */
 export interface AuditRetention {
   /** Earlier ones are dropped, epoch ms. */
   readonly since: number;
@@ -61,6 +61,6 @@ export interface AuditRecords {
   addAuditEvents(audit: AuditOf<void>): Promise<void>;
   listAuditEvents(query: AuditQuery): Awaitable<AuditPage>;
   findAuditEvent(id: string): Awaitable<AuditEvent | undefined>;
-  /** Drops what is no longer to be kept, in small transactions. */
+  /** Drops the events beyond those limits, in small transactions. */
   pruneAuditEvents(retention: AuditRetention): Promise<void>;
 }

@@ -37,7 +37,7 @@ export type CallerFound =
 /** A change that is judged on what is read in its own transaction, so that nothing can change in between. */
 export interface JudgedChange<Found, Decision, Result> {
   readonly caller: CallerRef;
-  /** Pure. What it throws rolls the transaction back and is what the change rejects with. */
+  /** Pure. An error rolls the transaction back, and the change rejects with it. */
   readonly decide: (found: Found, caller: CallerFound) => Decision;
   readonly audit: AuditOf<Result>;
 }

@@ -10,7 +10,7 @@ export interface Identity {
 export interface IdentityClaims extends Identity {
   readonly displayName: string | null;
   readonly email: string | null;
-  /** What it grants, replacing what it granted before: sorted scopes, and ids of sets. */
+  /** Granted scopes, sorted, and ids of granted sets; they replace those granted before. */
   readonly scopes: readonly string[];
   readonly scopeSets: readonly string[];
   /** The names of the grants that give them; if omitted, unknown. */
@@ -28,7 +28,7 @@ export interface NewIdentityUser {
 
 /** An identity of a user. */
 export interface UserIdentity extends Identity {
-  /** Whether the user was created by its first sign-in. */
+  /** True if the user was created by the first sign-in of this identity. */
   readonly madeUser: boolean;
 }
 

@@ -1,13 +1,13 @@
 /** The value that an item is sorted by, as stored; nulls sort at the far end of the field. */
 export type SortValue = string | number | null;
 
-/** How instants and numbers are compared. */
+/** Comparison of instants and numbers. */
 export type Comparison = 'gt' | 'gte' | 'lt' | 'lte';
 
 /** The operator of a filter. */
 export type FilterOperator = Comparison | 'eq' | 'contains' | 'isnull';
 
-/** One filter of a list. Instants are epoch milliseconds; of a list of values all must match. */
+/** Filter of a list. Instants are epoch milliseconds; of a list of values all must match. */
 export interface FieldFilter<Field extends string = string> {
   readonly field: Field;
   readonly operator: FilterOperator;
@@ -36,13 +36,13 @@ export interface ListQuery<SortField extends string, Filters> {
   readonly size: number;
 }
 
-/** One page of a list, read in one snapshot. */
+/** Page of a list, read in one snapshot. */
 export interface ListPage<Item> {
   readonly items: readonly Item[];
-  /** How many items pass the filters. */
+  /** Number of items that pass the filters. */
   readonly total: number;
-  /** Whether any of them comes before the first item (for an empty page: before `from`). */
+  /** True if a match comes before the first item (for an empty page: before `from`). */
   readonly before: boolean;
-  /** Whether any of them comes after the last item (for an empty page: after `from`). */
+  /** True if a match comes after the last item (for an empty page: after `from`). */
   readonly after: boolean;
 }

@@ -14,7 +14,7 @@ export interface ManagedConfiguration {
 
 /** A scope set as the configuration says it. */
 export interface ManagedScopeSet extends Pick<ScopeSetRecord, 'name' | 'description' | 'scopes'> {
-  /** Whether a set of that name that exists unmanaged is taken over. */
+  /** Set if an unmanaged set of that name is taken over. */
   readonly adopt: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface ManagedUser
   readonly canonicalName: string;
   /** Names of its scope sets, or `administrator`. */
   readonly scopeSets: readonly string[];
-  /** Whether a user of that name who exists unmanaged is taken over. */
+  /** Set if an unmanaged user of that name is taken over. */
   readonly adopt: boolean;
 }
 
@@ -37,7 +37,7 @@ export type ManagedConflict =
   /** The user exists as one of the other kind, and the kind never changes. */
   | { readonly problem: 'kind'; readonly type: 'user'; readonly key: string; readonly kind: User['kind'] };
 
-/** What applying a configuration changed. */
+/** Changes made by applying a configuration. */
 export interface ManagedChanges {
   readonly createdSets: readonly ScopeSetRecord[];
   readonly changedSets: readonly Changed<ScopeSetRecord>[];

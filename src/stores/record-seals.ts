@@ -8,7 +8,7 @@ export interface EncryptionKey {
   readonly key: Uint8Array;
 }
 
-/** What an encrypted value is, which is part of what is authenticated: none counts in another's place. */
+/** Use of an encrypted value. It is authenticated with the value: none counts in another's place. */
 export interface SealedUse {
   readonly purpose: string;
   readonly id: string;
@@ -20,11 +20,11 @@ export interface RecordSeals {
   seal(use: SealedUse, value: string): string;
   /** The value that was stored. Throws {@link SealError} when it can't be decrypted. */
   open(use: SealedUse, stored: string): string;
-  /** Whether a stored value is as `seal` would store it now. */
+  /** True if a stored value is as `seal` would store it now. */
   isCurrent(stored: string): boolean;
 }
 
-/** Why a stored value can't be decrypted; the message is part of a sentence, and holds nothing of the value. */
+/** The reason why a stored value can't be decrypted; the message is part of a sentence, and holds nothing of the value. */
 export class SealError extends Error {
   constructor({ purpose, id }: SealedUse, reason: string) {
     super(`holds a ${purpose} (${id}) that ${reason}`);
@@ -39,7 +39,7 @@ const tagBytes = 16;
 const mark = 'sealed:';
 const sealed = /^sealed:([A-Za-z0-9._-]+):([A-Za-z0-9_-]+)$/;
 
-/** Whether a stored value is encrypted. */
+/** True if a stored value is encrypted. */
 export function isSealed(stored: string): boolean {
   return stored.startsWith(mark);
 }

@@ -24,7 +24,7 @@ export interface BootstrapState {
   readonly token: string | null;
 }
 
-/** What the transfer of a key is judged on. */
+/** Basis on which the transfer of a key is judged. */
 export interface KeyTransfer {
   readonly found: ListedApiKey;
   /** Undefined when there is no such user. */

@@ -11,10 +11,10 @@ export interface ScopeSetRecord extends ScopeSet {
   readonly version: number;
 }
 
-/** What is given of a new scope set; `scopes` are sorted. */
+/** Fields of a new scope set; `scopes` are sorted. */
 export type NewScopeSet = Pick<ScopeSet, 'id' | 'name' | 'description' | 'scopes'>;
 
-/** What a change names of a scope set; absent fields stay. */
+/** Changed fields of a scope set; absent fields stay. */
 export type ScopeSetChanges = Partial<Pick<ScopeSet, 'name' | 'description' | 'scopes'>>;
 
 /** A record before and after a change; the same object where nothing was changed. */
@@ -23,7 +23,7 @@ export interface Changed<Record> {
   readonly after: Record;
 }
 
-/** What scope sets are listed by. */
+/** Query of scope sets. */
 export type ScopeSetQuery = ListQuery<ScopeSetSortField, readonly FieldFilter<ScopeSetFilterField>[]>;
 export type ScopeSetSortField = 'name' | 'created' | 'updated';
 export type ScopeSetFilterField = 'name' | 'scopes' | 'managed' | 'created' | 'updated';

@@ -2,7 +2,7 @@ import type { Session } from './sessions.ts';
 import type { User } from './user.ts';
 
 /**
- * Whether the user's record lets the session live, which the session store alone can't say: it may have been unavailable
+ * True if the user's record lets the session live, which the session store alone can't say: it may have been unavailable
  * when the user's sessions were ended. `user` is undefined once the user has been removed.
  */
 export function admitsSession(

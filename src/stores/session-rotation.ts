@@ -17,7 +17,7 @@ export type RotationDecision =
   | {
       readonly outcome: 'current';
       readonly state: RotationState;
-      /** Whether this step started a new generation. */
+      /** True if this step started a new generation. */
       readonly rotated: boolean;
     }
   | { readonly outcome: 'reused' }
@@ -32,14 +32,14 @@ export function initialRotation(now: number): RotationState {
 export interface SessionTime {
   /** Epoch ms; never before the session's last use. */
   readonly at: number;
-  /** How far the store's clock is behind it by now, ms: what is recorded is moved back by as much. */
+  /** Time by which the store's clock is behind it now, ms: recorded instants are moved back by as much. */
   readonly setBackMs: number;
 }
 
 /**
- * What time it is for a session that was last used at `lastUsed` (epoch ms): the store's, unless its clock has been set
- * back since. Then the session's time goes on as if it had not been, and the session is moved to the time that the clock
- * shows now: it rotates as ever, and no grace takes longer.
+ * Time of a session that was last used at `lastUsed` (epoch ms): the store's, unless its clock has been set back since.
+ * Then the session's time goes on as if it had not been, and the session is moved to the time that the clock shows now:
+ * it rotates as ever, and no grace takes longer.
  */
 export function sessionTime({ now, unbroken }: StoreTime, lastUsed: number, graceMs: number): SessionTime {
   const aheadMs = lastUsed - now;
@@ -52,7 +52,7 @@ export function sessionTime({ now, unbroken }: StoreTime, lastUsed: number, grac
   return { at: lastUsed + graceMs, setBackMs: aheadMs + graceMs };
 }
 
-/** What the store's clock shows, and would show had it not been set back ({@link SteadyClock}); epoch ms. */
+/** Time of the store's clock, and its time had it not been set back ({@link SteadyClock}); epoch ms. */
 export interface StoreTime {
   readonly now: number;
   readonly unbroken: number;

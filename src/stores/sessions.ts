@@ -99,8 +99,7 @@ export type EndedListener = (id: string, afterMs: number) => void;
 export interface Sessions {
   /**
    * Begins a session. The user keeps at most `maxPerUser` sessions, this one included: those used longest ago end.
-   * `now` is the
-   * store's clock.
+   * `now` is by the store's clock.
    */
   create(session: NewSession, times: SessionTimes, maxPerUser?: number): Promise<CreatedSession>;
   /** Presents a refresh cookie: confirms, rotates, accepts a previous one or detects reuse (see session-rotation.ts). */
@@ -115,11 +114,11 @@ export interface Sessions {
   /** The ids of the sessions that the provider means; some may have ended. */
   idsOfProvider(which: SessionsOfProvider): Awaitable<readonly string[]>;
   /**
-   * One page of the live sessions. By `created` it is exact while sessions come and go: a session that exists
+   * Reads a page of the live sessions. By `created` it is exact while sessions come and go: a session that exists
    * throughout is on exactly one page.
    */
   list(query: SessionQuery): Awaitable<ListPage<Session>>;
-  /** How many sessions are alive. */
+  /** Counts the live sessions. */
   countLive(): Awaitable<number>;
   /**
    * Counts these uses, epoch ms by session id, of sessions that are alive: each moves the idle end as a refresh does, and

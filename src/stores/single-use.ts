@@ -5,7 +5,7 @@ export interface SingleUse {
    * atomic step. Rejects `store_unavailable`.
    */
   consume(id: string, expires: number): Promise<boolean>;
-  /** Whether `id` was used; for a value whose time is over that is not certain. Rejects `store_unavailable`. */
+  /** True if `id` was used; for a value whose time is over that is not certain. Rejects `store_unavailable`. */
   wasConsumed(id: string): Promise<boolean>;
   /** Makes `id` usable again, as its use had no effect. Rejects `store_unavailable`. */
   release(id: string): Promise<void>;

@@ -12,7 +12,7 @@ export interface UserRecord extends UserWithSets {
   readonly identities: readonly Identity[];
 }
 
-/** What users are listed by. */
+/** Query of users. */
 export type UserQuery = ListQuery<UserSortField, readonly FieldFilter<UserFilterField>[]>;
 export type UserSortField = 'created' | 'username' | 'last_login';
 /** `username`: `eq` takes a canonical name; `scope_sets`: ids of sets that are held, however that came about. */
@@ -33,24 +33,24 @@ export interface NewUserRecord {
   readonly canonicalName: string;
 }
 
-/** What changes of a user; a new name comes with its canonical form. */
+/** Changed fields of a user; a new name comes with its canonical form. */
 export interface UserRecordChanges extends Omit<UserChanges, 'username'> {
   readonly name?: { readonly username: string; readonly canonicalName: string };
 }
 
-/** What happens to the keys of a user who is removed: all deleted, all kept without an owner, or given to another user. */
+/** Fate of the keys of a removed user: all deleted, all kept without an owner, or given to another user. */
 export type KeysOfRemoved = 'delete' | 'keep' | { readonly transferTo: string };
 
-/** What the removal of a user is judged on. */
+/** Basis on which the removal of a user is judged. */
 export interface RemovalFound {
   readonly found: UserRecord;
-  /** Those that will remain. */
+  /** Keys that will remain. */
   readonly keys: readonly ListedApiKey[];
   /** Who gets the keys; undefined when there is no such user, or no transfer. */
   readonly newOwner: UserRecord | undefined;
 }
 
-/** What became of a user who was removed. */
+/** Removed user, and the keys. */
 export interface RemovedUser {
   readonly found: UserRecord;
   readonly deletedKeys: readonly RemovedApiKey[];

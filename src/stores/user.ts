@@ -16,7 +16,7 @@ export interface User {
   /** Ids of scope sets held. */
   readonly scopeSets: readonly string[];
   readonly disabled: boolean;
-  /** Whether the configuration defines the user; only the configuration may change it then. */
+  /** True if the configuration defines the user, who then can't be changed otherwise. */
   readonly managed: boolean;
   readonly created: number;
   readonly updated: number;

@@ -6,7 +6,7 @@ export interface LoggedChange {
   readonly hints: string;
 }
 
-/** Up to where the changes of a store have been read. */
+/** Position up to which the changes of a store have been read. */
 export interface LogPosition {
   readonly version: number;
   /** Distinguishes this version from one of the same number in another history; undefined: it was never kept. */
@@ -15,7 +15,7 @@ export interface LogPosition {
 
 /** The state of a store when it was read. */
 export interface StoreState extends LogPosition {
-  /** Whether it accepts no writes, and so is unusable, however well it responds. */
+  /** True if the server accepts no writes, and so is unusable, however well it responds. */
   readonly isReadOnly: boolean;
   /** The changes since the requested position, in order; null: they are unknown. */
   readonly changes: readonly LoggedChange[] | null;
@@ -24,7 +24,7 @@ export interface StoreState extends LogPosition {
 type RunQuery = (sql: string, values: readonly (number | null)[]) => Promise<readonly unknown[]>;
 type LogRow = readonly [version: number, mark: string, hints: string];
 
-/** How many changes are kept, and after how many more the oldest are dropped. */
+/** Number of changes kept, and of changes after which the oldest are dropped. */
 const keptChanges = 10_000;
 const pruneEvery = 256;
 

@@ -10,9 +10,9 @@ export interface NotifiedChange {
   readonly hints: string;
 }
 
-/** Of a notification, for which PostgreSQL allows less than 8000 bytes. */
+/** Limit of a notification, for which PostgreSQL allows less than 8000 bytes. */
 const maxNotifiedBytes = 7_000;
-/** Of what is logged: more ids than any process caches. */
+/** Limit of a logged change: more ids than any process caches. */
 const maxKeptBytes = 1_000_000;
 const maxChannelBytes = 63;
 const everything = '*';

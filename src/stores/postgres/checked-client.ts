@@ -1,7 +1,7 @@
 import { type LookupFunction, Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 
-/** What pg takes, and what finds the server by name. */
+/** Configuration of pg, and the lookup that finds the server by name. */
 export interface CheckedClientConfig extends ClientConfig {
   /** Default: getaddrinfo(3). */
   readonly lookup?: LookupFunction | undefined;

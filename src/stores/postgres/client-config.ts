@@ -6,7 +6,7 @@ import { describeAddress, type PostgresAddress } from '../../config/values/postg
 import { StoreOpenError } from '../store-open-error.ts';
 import type { CheckedClientConfig } from './checked-client.ts';
 
-/** How to reach PostgreSQL. */
+/** Access to PostgreSQL. */
 export interface PostgresAccess {
   readonly address: PostgresAddress;
   /** Takes precedence over that of the address. */
@@ -19,7 +19,7 @@ export interface PostgresAccess {
   readonly lookup?: LookupFunction | undefined;
 }
 
-/** How long it may take to connect, and one statement may run, ms. */
+/** Timeouts of a connection attempt and of a statement, ms. */
 export interface PostgresTimes {
   readonly timeoutMs: number;
 }

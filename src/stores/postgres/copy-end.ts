@@ -6,7 +6,7 @@ import { withStoreName } from './open-failure.ts';
 import { openSessionPool, type Session } from './pool.ts';
 import { beginSnapshot, beginWrite, inTransaction } from './transaction.ts';
 
-/** How long one statement may take, and the whole copy, ms. */
+/** Timeouts of a statement and of the whole copy, ms. */
 const statementTimeoutMs = 60_000;
 const copyTimeoutMs = 60 * 60_000;
 

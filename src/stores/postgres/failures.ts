@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 import { Refusal } from '../../errors.ts';
 
-/** What a failure says about the connection and the server. */
+/** Meaning of a failure for the connection and the server. */
 export type FailureKind =
   /** Our query was wrong: a violated constraint, an invalid value. */
   | 'invalid'
@@ -49,7 +49,7 @@ export function toFailure(error: unknown): PostgresFailure {
   return new PostgresFailure('unavailable', undefined, message || code || 'unreachable');
 }
 
-/** What callers of the store get: `store_unavailable`, unless the failure is `invalid`, our own mistake. */
+/** Converts a failure for the store's callers: `store_unavailable`, unless it is `invalid`, our own mistake. */
 export function asRefusal(error: unknown): unknown {
   // The reply could not be parsed.
   if (error instanceof TypeError || error instanceof SyntaxError)

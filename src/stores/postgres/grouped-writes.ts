@@ -11,7 +11,7 @@ export interface GroupedWritesOptions {
   readonly pool: SessionPool;
   /** The channel on which changes are notified. */
   readonly channel: string;
-  /** How long one write may take in all, ms. */
+  /** Timeout of a write in all, ms. */
   readonly timeoutMs: number;
   /** Called with what a transaction has changed, or may have, before its writes are acknowledged; null: anything. */
   readonly onChange: (change: RecordsChange | null) => void;
@@ -28,7 +28,7 @@ interface Write {
 
 /** Each has some milliseconds of work; more would only wait until they time out. */
 const maxWaiting = 128;
-/** How many writes share a transaction at most: tens of milliseconds, during which other processes wait. */
+/** Maximum number of writes in a transaction: tens of milliseconds, during which other processes wait. */
 const maxGroup = 16;
 
 /**
@@ -50,7 +50,7 @@ export class GroupedWrites {
     this.#options = options;
   }
 
-  /** How many are waiting for others. */
+  /** Number of writes that wait for others. */
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -198,7 +198,7 @@ async function makeAndCommit(
   return settlements;
 }
 
-/** Whether an error says something about the server or the connection, not about a single write. */
+/** True if an error is about the server or the connection, not about a single write. */
 function isOfServer(error: unknown): boolean {
   return error instanceof PostgresFailure && error.kind !== 'invalid' && error.kind !== 'conflict';
 }

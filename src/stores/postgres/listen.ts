@@ -12,15 +12,15 @@ export interface ListenOptions {
   readonly from: LogPosition;
 }
 
-/** How often the log is read, in ms. */
+/** Interval at which the log is read, ms. */
 const heartbeatIntervalMs = 200;
-/** After how long without a response the server's availability is in doubt, in ms. */
+/** Time without a response after which the server's availability is in doubt, ms. */
 const doubtMs = 400;
-/** How long one heartbeat, or a new connection, may take, in ms. */
+/** Timeout of a heartbeat, and of a new connection, ms. */
 const heartbeatTimeoutMs = 1_000;
-/** How long after a lost connection a new one is attempted, in ms. */
+/** Delay between a lost connection and the next attempt, ms. */
 const retryDelayMs = 200;
-/** How many notifications are kept until the log has repeated them. */
+/** Maximum number of notifications kept until the log has repeated them. */
 const maxNotified = 10_000;
 
 /**
@@ -41,7 +41,7 @@ class Listener implements ChangeFeed {
   readonly notifiedSince = Number.NEGATIVE_INFINITY;
   /** Notifications of changes after the position, by version. */
   readonly #notified = new Map<number, string>();
-  /** Up to where the log has been read. */
+  /** Position up to which the log has been read. */
   #position: LogPosition;
   #client: Client | null = null;
   #notifiedUntil = 0;

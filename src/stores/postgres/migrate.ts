@@ -7,7 +7,7 @@ import { CheckedClient } from './checked-client.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { toFailure, unavailable } from './failures.ts';
 
-/** How long it may take to connect, and to run a migration or wait for that of another replica, ms. */
+/** Timeouts of a connection attempt, and of a migration, be it another replica's, ms. */
 const connectTimeoutMs = 3_000;
 const migrationTimeoutMs = 60_000;
 

@@ -2,7 +2,7 @@ import type { Records } from '../records.ts';
 import type { SessionPool } from './pool.ts';
 import { retryConflicts } from './transaction.ts';
 
-/** How many uses one statement records: a few milliseconds. */
+/** Number of uses in a statement: a few milliseconds. */
 const batchSize = 500;
 
 /** Updates rows in the order of their ids: two statements that lock the same rows never deadlock. */

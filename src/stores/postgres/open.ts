@@ -23,7 +23,7 @@ export interface SharedRecordsOptions extends PostgresRecordsOptions {
   readonly tenant: string;
   /** Time for which a cached result counts while PostgreSQL is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;
-  /** How long to wait for an unavailable PostgreSQL, ms. */
+  /** Time to wait for an unavailable PostgreSQL, ms. */
   readonly openTimeoutMs: number;
   readonly events: AvailabilityEvents;
 }
@@ -32,12 +32,12 @@ export interface SharedRecordsOptions extends PostgresRecordsOptions {
 export interface SharedRecords {
   readonly records: Records;
   readonly serverClock: ServerClock;
-  /** Whether secrets were encrypted that had not been, or by another key. */
+  /** True if secrets were encrypted that had not been, or by another key. */
   readonly isRewritten: boolean;
   poolLoad(): PoolLoad;
 }
 
-/** How often a start retries, ms. */
+/** Delay between attempts of a start, ms. */
 const retryDelayMs = 250;
 
 const configurationKey = 'stores.records';

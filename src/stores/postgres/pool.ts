@@ -5,7 +5,7 @@ import type { Value } from '../sql/steps.ts';
 import { CheckedClient } from './checked-client.ts';
 import { asRefusal, PostgresFailure, toFailure, unavailable } from './failures.ts';
 
-/** One connection, for the duration of one call. All methods reject with a {@link PostgresFailure}. */
+/** Connection for the duration of one call. All methods reject with a {@link PostgresFailure}. */
 export interface Session {
   /** Runs one statement and gives its rows; each `?` stands for the next value. */
   query(sql: string, values?: readonly PostgresValue[]): Promise<readonly unknown[]>;
@@ -36,11 +36,11 @@ export interface SessionPoolOptions {
   readonly config: ClientConfig;
   /** The maximum number of connections. */
   readonly max: number;
-  /** How long one call may take in all, ms. */
+  /** Timeout of a call in all, ms. */
   readonly timeoutMs: number;
   /** Shared by all pools to a server. */
   readonly epoch: Epoch;
-  /** Whether to repeat a call on a new connection when its own is lost, because it changes nothing; default false. */
+  /** Set if a call that loses its connection is repeated on a new one, because it changes nothing; default false. */
   readonly repeats?: boolean;
 }
 

@@ -24,7 +24,7 @@ export interface PostgresRecordsOptions {
   readonly now: () => number;
   /** The maximum number of connections, at least 2, without the one that listens. */
   readonly maxConnections: number;
-  /** How long one call may take in all, ms. */
+  /** Timeout of a call in all, ms. */
   readonly timeoutMs: number;
   /** Encrypts private keys and secrets; default: they are not. */
   readonly seals?: RecordSeals;
@@ -40,7 +40,7 @@ export interface PostgresRecords extends Omit<Records, 'version'>, SealedValues 
   /** The current position in the log of changes. */
   readPosition(): Promise<LogPosition>;
   readonly serverClock: ServerClock;
-  /** Of all its connections except the one that listens. */
+  /** Load of all connections except the one that listens. */
   poolLoad(): PoolLoad;
 }
 

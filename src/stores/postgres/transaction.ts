@@ -3,7 +3,7 @@ import type { Steps } from '../sql/steps.ts';
 import { PostgresFailure } from './failures.ts';
 import type { Session } from './pool.ts';
 
-/** How many attempts a write has that conflicts with others. */
+/** Maximum number of attempts of a write that conflicts with others. */
 const maxAttempts = 3;
 
 /** Begins a read-only snapshot. */
@@ -12,7 +12,7 @@ export const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY';
 export const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED;
   SELECT version FROM store_state WHERE id = 1 FOR UPDATE`;
 
-/** What steps have done so far in a transaction. */
+/** Progress of steps in a transaction. */
 export interface Progress {
   /** In order. */
   readonly changes: RecordsChange[];

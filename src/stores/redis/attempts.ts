@@ -7,7 +7,7 @@ import { scripts } from './scripts.ts';
 /** A counter after a change. */
 interface Counter {
   readonly count: number;
-  /** How long its window still lasts, ms. */
+  /** Remaining time of its window, ms. */
   readonly remainingMs: number;
 }
 

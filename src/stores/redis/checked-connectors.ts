@@ -43,7 +43,7 @@ export class CheckedConnector extends AbstractConnector {
   }
 }
 
-/** How the driver reaches a Sentinel: internal steps that its types hide. */
+/** Steps by which the driver reaches a Sentinel, which its types hide. */
 interface SentinelSteps {
   stream: Stream;
   readonly options: { readonly lookup?: LookupFunction };

@@ -5,10 +5,10 @@ import { type ClientTlsPaths, loadClientTls } from '../../config/values/client-t
 import type { RedisAddress } from '../../config/values/redis-address.ts';
 import { CheckedConnector, CheckedSentinelConnector } from './checked-connectors.ts';
 
-/** How to reach Redis. */
+/** Access to Redis. */
 export interface RedisAccess {
   readonly address: RedisAddress;
-  /** Of an ACL user; these take precedence over those of the address. */
+  /** Name and password of an ACL user; they take precedence over those of the address. */
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly sentinelPassword: string | undefined;
@@ -93,7 +93,7 @@ function commonOptions(access: RedisAccess): RedisOptions {
   };
 }
 
-/** Of our connectors. */
+/** Option of our connectors. */
 function lookupOption({ lookup }: RedisAccess): object {
   return lookup === undefined ? {} : { lookup };
 }

@@ -13,19 +13,19 @@ export interface ConnectionOptions {
   readonly events: AvailabilityEvents;
 }
 
-/** How often an unavailable store is probed, in ms. */
+/** Interval at which an unavailable store is probed, ms. */
 const probeIntervalMs = 150;
-/** How long a client may take to connect, ms: it may have several Sentinels or nodes to try. */
+/** Timeout of a client that connects, ms: it may have several Sentinels or nodes to try. */
 const connectTimeoutMs = 5_000;
-/** How long the first connection may take before the store counts as unavailable, ms. */
+/** Time for the first connection before the store counts as unavailable, ms. */
 const firstConnectionMs = 1_500;
-/** After how many failures in a row a Cluster counts as unavailable: one node may be lost while the others serve. */
+/** Failures in a row after which a Cluster counts as unavailable: one node may be lost while the others serve. */
 const clusterFailures = 5;
 
 /** The connection for commands: bounded in time, without a queue, and failing at once while the store is unavailable. */
 export class Connection {
   readonly #options: ConnectionOptions;
-  /** How long a silent connection is kept: a new one may get through where an old one hangs. */
+  /** Time for which a silent connection is kept: a new one may get through where an old one hangs. */
   readonly #silenceLimitMs: number;
   readonly #probeTimer: NodeJS.Timeout;
   readonly #firstConnectionTimer: NodeJS.Timeout;
@@ -35,7 +35,7 @@ export class Connection {
   #lastError: Error = new Error('not connected yet');
   readonly #availability: Availability;
 
-  /** It connects in the background. */
+  /** Opens a connection, which connects in the background. */
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#availability = new Availability({

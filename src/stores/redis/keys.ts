@@ -9,7 +9,7 @@ export interface ListedSessions {
 
 /** The names of everything Postern keeps in Redis, all below `postern:<tenant>:`. */
 export interface Keys {
-  /** One session: a hash. The id alone decides the Cluster slot. */
+  /** Key of a session, a hash. The id alone decides the Cluster slot. */
   session(id: string): string;
   /** The index of a user's sessions: a sorted set. */
   userSessions(userId: string): string;
@@ -52,7 +52,7 @@ export function createKeys(tenant: string): Keys {
   };
 }
 
-/** What a provider says may hold any character, and be long. */
+/** Digest of a provider's values, which may hold any character, and be long. */
 function digestOf(which: SessionsOfProvider): string {
   const named = 'sid' in which ? ['sid', which.sid] : ['subject', which.subject];
   return createHash('sha256')

@@ -33,7 +33,7 @@ export interface LinkOptions {
   readonly commandTimeoutMs: number;
   /** A clock to use instead of the store's own, epoch ms: for tests. */
   readonly testClock: (() => number) | undefined;
-  /** Beside it, a count of milliseconds that goes on when that clock is set; default `performance.now()`. */
+  /** Milliseconds elapsed, which go on when that clock is set; default `performance.now()`. */
   readonly testElapsed?: (() => number) | undefined;
   readonly events: AvailabilityEvents;
 }
@@ -83,7 +83,7 @@ export function openLink({ open, commandTimeoutMs, testClock, testElapsed, event
   };
 }
 
-/** EVALSHA, and EVAL where the server does not know the script (any more). */
+/** Runs EVALSHA, and EVAL where the server does not know the script (any more). */
 async function evaluate(
   client: CommandClient,
   { sha, source }: Script,

@@ -21,9 +21,7 @@ export interface RedisStoresOptions {
   readonly access: RedisAccess;
   readonly tenant: string;
   readonly commandTimeoutMs: number;
-  /**
-   * How long a session seen alive needs no new query while subscribed to ended sessions, ms; 0: every request queries.
-   */
+  /** As in {@link ./liveness.ts LivenessOptions}; 0: every request queries. */
   readonly livenessAgeMs: number;
   /** Time for which a session seen alive counts while Redis is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;

@@ -11,13 +11,14 @@ export interface ReplyCheck {
 type Validator = (reply: RespValue) => boolean;
 
 const slots = 16_384;
-/** The driver follows these without checking their syntax. */
+/** Redirections, which the driver follows without checking their syntax. */
 const redirection = /^(?:MOVED|ASK) /;
 const validRedirection = /^(?:MOVED|ASK) (\d{1,5}) \S*:\d{1,5}$/;
 
 /**
- * By command. The driver processes some replies itself, and passes the others on unchanged to the code that parses them.
- * Those are checked here as well, because after one of a wrong type the next may belong to other commands than it seems.
+ * Shapes of replies, by command. The driver processes some replies itself, and passes the others on unchanged to the
+ * code that parses them. Those are checked here as well, because after one of a wrong type the next may belong to other
+ * commands than it seems.
  */
 const validators: Readonly<Record<string, Validator>> = {
   subscribe: (reply) => isNotification(reply, 'subscribe') && itemsOf(reply)[2]?.code === ':',
@@ -91,7 +92,7 @@ function createSplitter(onValue: (value: RespValue) => void): (bytes: Buffer) =>
   };
 }
 
-/** In lower case, with the subcommand where there is one. */
+/** Name of a command in lower case, with the subcommand where there is one. */
 function nameOf(command: RespValue): string {
   const [name = '', second = ''] = itemsOf(command).map((item) => textOf(item)?.toLowerCase() ?? '');
   return name === 'cluster' || name === 'sentinel' ? `${name} ${second}` : name;

@@ -12,12 +12,12 @@ export class UnexpectedReply extends Error {
   }
 }
 
-/** One complete value and the offset after it; `needed`: the value is incomplete before there are so many bytes. */
+/** Complete value and the offset after it; `needed`: the value is incomplete before there are so many bytes. */
 export type RespRead =
   | { readonly value: RespValue; readonly end: number }
   | { readonly value: undefined; readonly needed: number };
 
-/** Of one text and of one list: far more than the session store ever receives. */
+/** Limits of a text and of a list: far more than the session store ever receives. */
 const maxTextBytes = 16 * 1024 * 1024;
 const maxItems = 1_000_000;
 /** CLUSTER SLOTS nests four deep. */

@@ -6,7 +6,7 @@ export interface Script {
   readonly source: string;
   /** SHA-1 in hex, by which Redis knows it. */
   readonly sha: string;
-  /** What the first part of its reply may be, apart from `expired`. */
+  /** Values of the first part of its reply, apart from `expired`. */
   readonly outcomes: readonly string[];
 }
 

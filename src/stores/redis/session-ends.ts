@@ -17,9 +17,9 @@ export interface SessionEndsOptions {
   readonly onNotificationsLost: (reason: string) => void;
 }
 
-/** How often it is verified that every notification has been received, in ms. */
+/** Interval at which it is verified that every notification has been received, ms. */
 const heartbeatIntervalMs = 250;
-/** After how long without a response the connection is replaced, in ms. */
+/** Time without a response after which the connection is replaced, ms. */
 const heartbeatTimeoutMs = 1_000;
 
 /** Subscribes to ended sessions, and again after every lost connection. */

@@ -99,13 +99,13 @@ function isListOfTexts(reply: unknown): reply is readonly string[] {
   return Array.isArray(reply) && reply.every((item) => typeof item === 'string');
 }
 
-/** One page of a list, read by ranks. */
+/** Page of a list, read by ranks. */
 export interface RankedPage {
   /** When it was read, epoch ms by the clock of the lists. */
   readonly now: number;
-  /** How many entries are within the range. */
+  /** Number of entries within the range. */
   readonly total: number;
-  /** How many of these come before the page by their instants, and how many after it. */
+  /** Numbers of entries before the page by their instants, and after it. */
   readonly lower: number;
   readonly higher: number;
   /** In ascending order. */

@@ -4,12 +4,12 @@ import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
 import { parsed, sessionIdsFrom, wholeNumber } from './session-fields.ts';
 
-/** How much longer than its session an index entry lasts at most, ms: clocks move while it is written. */
+/** Maximum time for which an index entry outlasts its session, ms: clocks move while it is written. */
 const slackMs = 60_000;
-/** How many entries one command removes. */
+/** Number of entries that a command removes. */
 const batchSize = 100;
 
-/** What decides which indexes a session is in. */
+/** Fields that decide which indexes a session is in. */
 type Indexed = Pick<NewSession, 'userId' | 'provider'>;
 
 /** The sessions of each user, and those that a provider means. An entry too many does no harm, and expires. */

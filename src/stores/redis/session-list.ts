@@ -17,14 +17,14 @@ import {
 
 /** For how long a session that has ended can't be listed again, ms: longer than any step takes that could list it. */
 const unlistedForMs = 60_000;
-/** Of how many sessions that have ended it is remembered that they are still listed: a node was unavailable. */
+/** Maximum number of ended sessions remembered as still listed, because a node was unavailable. */
 const maxUnchecked = 1_000;
-/** How often a page is read again because some of its sessions had ended. */
+/** Maximum number of reads of a page, some of whose sessions had ended. */
 const maxReads = 8;
 
-/** What the lists need to know of a session that has ended. */
+/** Fields of an ended session that the lists need. */
 type Listed = Pick<Session, 'id' | 'userId' | 'method'>;
-/** What they need to know of one that is alive. */
+/** Fields of a live session that the lists need. */
 export type ListedAlive = Listed & Pick<Session, 'created' | 'lastUsed' | 'expires'>;
 
 /**
@@ -93,7 +93,7 @@ export class SessionList {
     return this.#link.read((client) => client.zrange(key, '0', String(size - 1)), sessionIdsFrom);
   }
 
-  /** How many sessions are alive. */
+  /** Number of live sessions. */
   async count(): Promise<number> {
     const [, , count] = await this.#runOnLive(scripts.count, [], []);
     return parsed(() => countFrom(count));
@@ -158,7 +158,7 @@ export class SessionList {
     if (ids.length > 0) await this.#link.run(scripts.check, this.#keys.listedExpiries, ids);
   }
 
-  /** Those sessions that are alive at `now`, epoch ms by the clock of the lists. */
+  /** Finds the sessions that are alive at `now`, epoch ms by the clock of the lists. */
   async #find(ids: readonly string[], now: number): Promise<ReadonlyMap<string, Session>> {
     const found = await Promise.all(ids.map((id) => this.#sessionOf(id)));
     const alive = found.filter((session) => session !== undefined).filter(({ expires }) => expires > now);
@@ -205,7 +205,7 @@ export class SessionList {
   }
 }
 
-/** Whether the page is read towards later instants; the items of one that is read backwards are reversed. */
+/** True if the page is read towards later instants; the items of a page read backwards are reversed. */
 function isAscending({ sortOrder, backwards = false }: SessionQuery): boolean {
   return (sortOrder === 'asc') !== backwards;
 }

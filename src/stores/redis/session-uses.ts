@@ -8,7 +8,7 @@ import type { SessionIndex } from './session-index.ts';
 import type { ListedAlive, SessionList } from './session-list.ts';
 import type { SessionParts } from './session-writes.ts';
 
-/** How many uses are counted at a time. */
+/** Number of uses counted at a time. */
 const batchSize = 100;
 
 /** Counts uses of sessions that no refresh cookie was presented for. */

@@ -18,10 +18,10 @@ import { fieldsOf, indexedFrom, parsed, sessionFrom, wholeNumber } from './sessi
 import type { SessionIndex } from './session-index.ts';
 import type { SessionList } from './session-list.ts';
 
-/** How many sessions are ended at a time. */
+/** Number of sessions ended at a time. */
 const endBatch = 100;
 
-/** What has to be kept in step with the sessions. */
+/** Parts that are kept in step with the sessions. */
 export interface SessionParts {
   readonly liveness: Liveness;
   readonly index: SessionIndex;

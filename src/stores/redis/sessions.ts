@@ -12,7 +12,7 @@ import { SessionWrites } from './session-writes.ts';
 export interface RedisSessionsOptions {
   readonly link: RedisLink;
   readonly keys: Keys;
-  /** How long a session seen alive needs no new query while subscribed to ended sessions, ms. */
+  /** As in {@link ./liveness.ts LivenessOptions}. */
   readonly livenessAgeMs: number;
   /** Time for which a session seen alive counts while the store is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;

@@ -62,7 +62,7 @@ function* byColumns(filters: AuditQuery['filters']): Steps<readonly FieldFilter<
   return found;
 }
 
-/** How many events are dropped in one transaction, which takes a few milliseconds. */
+/** Number of events dropped in a transaction: a few milliseconds. */
 const dropBatch = 500;
 
 /** Audit events in SQL; `now` is the clock, in epoch milliseconds. */

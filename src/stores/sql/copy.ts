@@ -28,10 +28,10 @@ export class CopyRefusal extends Error {
   }
 }
 
-/** How many rows are read and written at once; SQLite allows at most 32,766 values in a query. */
+/** Number of rows read and written at once; SQLite allows at most 32,766 values in a query. */
 const pageSize = 500;
 
-/** What a copy reports. */
+/** Reports of a copy. */
 export interface CopyEvents {
   /** Called with each table that was written. */
   readonly onTable: (summary: TableSummary) => void;

@@ -17,7 +17,7 @@ export interface Dialect {
   readonly keyRow: string;
   /** The function that gives the position of a text in another one (first argument), from 1; 0: absent. */
   readonly position: string;
-  /** That a column contains a text; the case of ASCII letters is ignored, and of no others. */
+  /** Matches a column that contains a text; the case of ASCII letters is ignored, and of no others. */
   contains(column: string, part: string): Condition;
   /** The function that builds a JSON array from its arguments. */
   readonly tuple: string;

@@ -32,7 +32,7 @@ const dropLink = `DELETE FROM removed_api_keys AS k WHERE id = ? AND NOT ${hasCh
 const selectLink =
   'SELECT id, parent FROM api_keys WHERE id = ? UNION ALL SELECT id, parent FROM removed_api_keys WHERE id = ?';
 
-/** How many links without descendants are dropped at once; any left do no harm. */
+/** Maximum number of links without descendants dropped at once; any left do no harm. */
 const maxDropped = 100;
 
 /** The lineage of keys in SQL. */
@@ -52,7 +52,7 @@ export function createKeyLineage({ elementsOf }: Dialect): KeyLineage {
     return removed.map(withoutParent);
   }
 
-  /** One generation at a time: as many rounds as the lineage is deep. */
+  /** Removes one generation at a time: as many rounds as the lineage is deep. */
   function* removeWithChildren(id: string): Steps<readonly RemovedApiKey[]> {
     const top = yield* first<Link>(selectLink, id, id);
     if (top === undefined) return [];

@@ -11,7 +11,7 @@ export const comparisonOperators = {
   lte: '<=',
 } as const satisfies Record<Comparison, string>;
 
-/** How the filters of one field translate to its table. */
+/** Translation of the filters of one field to its table. */
 export interface FilterColumn {
   readonly column: string;
   /** The column by which lists are ordered, if the field may be null; it is compared instead. */
@@ -56,13 +56,13 @@ function conditionsOf(
   }
 }
 
-/** That a JSON array of texts without quotes contains one: text between two quotes is a whole element. */
+/** Matches a JSON array that contains a text without quotes: text between two quotes is a whole element. */
 export function containsElement(dialect: Dialect, column: string, element: string): Condition {
   return { sql: `${dialect.position}(${column}, ?) > 0`, values: [JSON.stringify(element)] };
 }
 
 /**
- * That a field is null, or that it is not: by the column that is ordered by, so that an index in list order begins where
+ * Matches a field that is null, or one that is not: by the column that is ordered by, so that an index in list order begins where
  * the matches do. Null is one end of the order, and is compared as such: equal values PostgreSQL would order by id alone,
  * and read all rows in that order.
  */

@@ -2,7 +2,7 @@ import type { ListPage, ListQuery } from '../list-query.ts';
 import type { Condition, Dialect } from './dialect.ts';
 import { all, first, type Steps, type Value } from './steps.ts';
 
-/** How a list is read from its table. */
+/** Table of a list. */
 export interface ListTable<Query extends ListQuery<string, unknown>, Row, Item> {
   /** The table and its alias, for FROM. */
   readonly from: string;
@@ -33,10 +33,10 @@ interface FewMatches {
   readonly rows: string;
 }
 
-/** How the matches of a query are found. */
+/** Conditions of a query's matches. */
 interface Matching {
   readonly conditions: readonly Condition[];
-  /** Whether they are found first, and then sorted; otherwise the table is read in the order of the list. */
+  /** True if the matches are found first, and then sorted; otherwise the table is read in the order of the list. */
   readonly areFew: boolean;
 }
 
@@ -100,7 +100,7 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
     return (yield* first<{ readonly total: number }>(sql, ...valuesOf(filters)))!.total;
   }
 
-  /** One row more than the page, if there is one. */
+  /** Reads one row more than the page, if there is one. */
   *#rows(query: Query, matching: Matching, ascending: boolean): Steps<readonly Row[]> {
     const { select, id } = this.#table;
     const conditions = this.#beyond(query, matching, ascending);
@@ -113,7 +113,7 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
     );
   }
 
-  /** Whether there is a match on the other side of `from` than the page. */
+  /** True if there is a match on the other side of `from` than the page. */
   *#hasMatchBehind(query: Query, matching: Matching, ascending: boolean): Steps<boolean> {
     if (query.from === undefined) return false;
     const { from, id } = this.#table;

@@ -13,7 +13,7 @@ const insertSet = `INSERT INTO scope_sets (id, name, description, scopes, create
 const updateSet = `UPDATE scope_sets SET description = ?, scopes = ?, managed = ?, updated = ?, version = version + 1
   WHERE id = ?`;
 
-/** What became of the sets of a configuration. */
+/** Sets of a configuration as written. */
 export interface WrittenSets {
   readonly created: readonly ScopeSetRecord[];
   readonly changed: readonly Changed<ScopeSetRecord>[];

@@ -26,7 +26,7 @@ interface DigestRow {
   readonly digest: string;
 }
 
-/** What became of the users of a configuration. */
+/** Users of a configuration as written. */
 export interface WrittenUsers {
   readonly created: readonly UserRecord[];
   readonly changed: readonly Changed<UserRecord>[];

@@ -21,7 +21,7 @@ const insertApplied = `INSERT INTO applied_configurations (digest, number, appli
 const dropOldest = `DELETE FROM applied_configurations
   WHERE number <= (SELECT max(number) FROM applied_configurations) - ?`;
 
-/** How many configurations are remembered, the newest. */
+/** Number of configurations remembered, the newest. */
 const maxRemembered = 1_000;
 
 /** Users and sets of the configuration in SQL; `now` is the clock, in epoch milliseconds. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** One step from a schema version to the next. */
+/** Step from a schema version to the next. */
 export interface Migration {
   /** The version that it leads to; the first is 1. */
   readonly number: number;

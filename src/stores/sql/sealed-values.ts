@@ -11,7 +11,7 @@ export interface SealedValues {
   sealAll(): Promise<boolean>;
 }
 
-/** What each kind of value is bound to. */
+/** Use that each kind of value is bound to. */
 export const sealedUses = {
   signingKey: ({ purpose, kid }: { readonly purpose: string; readonly kid: string }): SealedUse => ({
     purpose: `${purpose} key`,
@@ -64,7 +64,7 @@ export function sealSecret(seals: RecordSeals, name: string, secret: Uint8Array)
   return isSealed(sealed) ? Buffer.from(sealed) : secret;
 }
 
-/** Those that would be stored differently now. Every one is decrypted: a key may be another one of the same id. */
+/** Finds the values that would be stored differently now. All are decrypted: a key may be another one of the same id. */
 function* outdated(seals: RecordSeals): Steps<readonly Kept[]> {
   const found = yield* keptValues();
   for (const { use, stored } of found) seals.open(use, stored);

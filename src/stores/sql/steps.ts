@@ -3,7 +3,7 @@ import type { RecordsChange } from '../remote/change-feed.ts';
 /** A parameter of a query. */
 export type Value = string | number | null | Uint8Array;
 
-/** One query of a transaction; each `?` stands for the next value. */
+/** Query of a transaction; each `?` stands for the next value. */
 export interface Query {
   readonly sql: string;
   readonly values: readonly Value[];

@@ -5,7 +5,7 @@ export interface Table {
   readonly columns: readonly string[];
   /** Its primary key, which every database orders in the same way: by bytes, or numbers. */
   readonly key: readonly string[];
-  /** Whether the migrations insert rows. */
+  /** Set if the migrations insert rows. */
   readonly isSeeded?: true;
 }
 

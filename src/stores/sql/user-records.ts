@@ -156,7 +156,7 @@ class UserRecordSteps {
   }
 }
 
-/** Whether a field of the changes differs from the record's; lists are sorted. */
+/** True if a field of the changes differs from the record's; lists are sorted. */
 function isChange(before: object, changes: object): boolean {
   return Object.entries(changes).some(
     ([name, value]) =>

@@ -7,7 +7,7 @@ interface Counter {
   readonly ends: number;
 }
 
-/** How many counters are deleted, and how many calls are served, in one transaction: about a millisecond each. */
+/** Numbers of counters deleted and of calls served in a transaction: about a millisecond each. */
 const pruneBatch = 500;
 const callBatch = 50;
 

@@ -4,10 +4,10 @@ import { Refusal } from '../../errors.ts';
 import { asRefusal, isBusy } from './failures.ts';
 import type { FileHealth } from './file-health.ts';
 
-/** How long a write waits for other processes before it is refused. */
+/** Time that a write waits for other processes before it is refused, ms. */
 const writeTimeoutMs = 2_000;
 
-/** One SQLite connection, with the rules of all stores for locks and failures. */
+/** SQLite connection with the rules of all stores for locks and failures. */
 export interface Connection {
   readonly db: Database.Database;
   /** Runs `step`, which only reads. Throws `store_unavailable` when the file can't be read, or is gone. */
@@ -28,10 +28,10 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** How a connection behaves, apart from the rules. */
+/** Options of a connection. */
 export interface ConnectionOptions {
   /**
-   * Whether commits of other connections are checked for once in a turn of the event loop, instead of at each call.
+   * Set if commits of other connections are checked for once in a turn of the event loop, instead of at each call.
    * Everything read from sockets in one turn was sent before it, so a request that follows another client's acknowledged
    * change still sees it, and a busy process polls far less. Default false.
    */

@@ -8,12 +8,12 @@ export function asRefusal(db: Database.Database, error: unknown): unknown {
   return isStore && !isMistake ? new Refusal('store_unavailable', { cause: error }) : error;
 }
 
-/** Whether another process holds a lock. */
+/** True if another process holds a lock. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith('SQLITE_BUSY') ?? false;
 }
 
-/** What the disk, the file or another process can cause; no request can, whatever it asks for. */
+/** Codes that the disk, the file or another process can cause, and no request, whatever it asks for. */
 const diskCodes = [
   'SQLITE_FULL',
   'SQLITE_IOERR',
@@ -27,7 +27,7 @@ const diskCodes = [
   'SQLITE_LOCKED',
 ];
 
-/** Whether the error says something about the store, not about the one call. */
+/** True if the error is about the store, not about the one call. */
 export function isOfDisk(error: unknown): boolean {
   return isOneOf(diskCodes, error);
 }
@@ -42,12 +42,12 @@ const damageCodes = [
   'SQLITE_IOERR_DATA',
 ];
 
-/** Whether only the same call can show that the store is well again. */
+/** True if only the same call can show that the store is well again. */
 export function isDamage(error: unknown): boolean {
   return isOneOf(damageCodes, error);
 }
 
-/** Whether there is no room. */
+/** True if there is no room. */
 export function isFull(error: unknown): boolean {
   return isOneOf(['SQLITE_FULL'], error);
 }

@@ -1,7 +1,7 @@
 /** The write-ahead log of a database. */
 export interface LogState {
   readonly bytes: number;
-  /** How long a snapshot has kept it from being emptied, ms; 0 while none does. */
+  /** Time for which a snapshot has kept the log from being emptied, ms; 0 while none does. */
   readonly heldMs: number;
 }
 

@@ -7,7 +7,7 @@ import type { FileEvents, LogState } from './file-events.ts';
 import { LogSize } from './log-size.ts';
 import { type FileProblem, OpenFiles } from './open-files.ts';
 
-/** How often the paths are compared with the open files, and a store in doubt is tried, ms. */
+/** Interval at which the paths are compared with the open files, and a store in doubt is tried, ms. */
 const watchIntervalMs = 500;
 
 /** After a relapse within this time, ms, … */
@@ -23,13 +23,13 @@ interface Doubt {
   readonly reason: string;
   readonly isGone: boolean;
   readonly isFull: boolean;
-  /** What failed because of damage: repeated to see whether it is still there. */
+  /** Call that failed because of damage: it is repeated to see whether the damage is still there. */
   readonly repeat: (() => void) | null;
 }
 
 /**
- * Whether the file of a store can be used. It is in doubt from the first call that fails because of the disk, and as long
- * as its paths lead elsewhere; until a tiny write succeeds, which is tried twice a second, and, after damage, what failed.
+ * Health of a store's file. The file is in doubt from the first call that fails because of the disk, and as long as its
+ * paths lead elsewhere; until a tiny write succeeds, which is tried twice a second, and, after damage, the failed call.
  */
 export class FileHealth {
   readonly #db: Database.Database;
@@ -44,7 +44,7 @@ export class FileHealth {
   #wellSince: number | null = null;
   #hasRelapsed = false;
 
-  /** Of a database in write-ahead-log mode that was opened at `path`; see {@link OpenFiles}. */
+  /** Watches a database in write-ahead-log mode that was opened at `path`; see {@link OpenFiles}. */
   constructor(db: Database.Database, path: string, events: FileEvents = {}) {
     this.#db = db;
     this.#files = new OpenFiles(path, db.name);
@@ -91,7 +91,7 @@ export class FileHealth {
     clearInterval(this.#timer);
   }
 
-  /** Whether each path still leads to the open file. */
+  /** True while each path leads to the open file. */
   isInPlace(): boolean {
     return this.#files.problem() === undefined;
   }

@@ -4,7 +4,7 @@ import { StoreOpenError } from '../store-open-error.ts';
 /** Called with a file that other users could access, and the mode it had, as `0644`; it is 0600 now. */
 export type OnNarrowed = (file: string, mode: string) => void;
 
-/** Of a database and the files that SQLite keeps beside it. */
+/** Suffixes of a database and of the files that SQLite keeps beside it. */
 const suffixes = ['', '-wal', '-shm', '-journal'];
 const privateMode = 0o600;
 const otherUsers = 0o077;

@@ -4,7 +4,7 @@ import type { LiveSession } from '../sessions.ts';
 import type { Connection } from './connection.ts';
 import type { LiveRow, SessionStatements } from './session-statements.ts';
 
-/** How many sessions this process caches, or up to twice as many: a few megabytes. */
+/** Number of sessions cached, or up to twice as many: a few megabytes. */
 const cacheSize = 10_000;
 
 /** Sessions as last read from the file; the cache is dropped whenever another process has committed. */

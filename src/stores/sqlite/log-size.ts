@@ -1,14 +1,14 @@
 import type Database from 'better-sqlite3';
 import type { FileEvents, LogState } from './file-events.ts';
 
-/** What SQLite truncates the log to when it starts over, bytes: about what it holds between two checkpoints. */
+/** Size to which SQLite truncates the log when it starts over, bytes: about its contents between two checkpoints. */
 export const keptLogBytes = 4 * 1024 * 1024;
 
 /** From here on it is emptied without waiting for the next write, or found to be held. */
 const largeBytes = 2 * keptLogBytes;
 /** From here on a held one is worth a warning; and again whenever it has doubled. */
 const firstWarningBytes = 4 * keptLogBytes;
-/** How often that is tried, ms: each attempt blocks the event loop for as long as the disk takes. */
+/** Interval of attempts, ms: each blocks the event loop for as long as the disk takes. */
 const attemptIntervalMs = 2_000;
 
 /**

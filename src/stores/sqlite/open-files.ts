@@ -1,9 +1,9 @@
 import { type BigIntStats, statSync } from 'node:fs';
 
-/** Whether what is written to a database now would be there at the next start. */
+/** Reason why writes to a database may not be there at the next start. */
 export interface FileProblem {
   readonly reason: string;
-  /** Whether it is certain that a file was moved, deleted or replaced; otherwise that can't be told now. */
+  /** True if a file was certainly moved, deleted or replaced; false if that can't be told now. */
   readonly isGone: boolean;
 }
 

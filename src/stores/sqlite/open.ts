@@ -14,12 +14,12 @@ const synchronous: Readonly<Record<StoreKind, string>> = { records: 'FULL', sess
 /** Nothing is served yet while opening, so there is time to wait for another process that migrates. */
 const openTimeoutMs = 5_000;
 
-/** How long a statement may block the event loop for a lock; after that, writes wait without blocking. */
+/** Time that a statement may block the event loop for a lock, ms; after that, writes wait without blocking. */
 const busyTimeoutMs = 10;
 
-/** What opening may do, and whom it tells. */
+/** Options of opening a file. */
 export interface OpenOptions {
-  /** Whether a file that is missing is made, which is the default. */
+  /** Set if a missing file is made, which is the default. */
   readonly mayCreate?: boolean;
   /** Called with files that other users could access. */
   readonly onNarrowed?: OnNarrowed;

@@ -16,9 +16,7 @@ import type { StoreKind } from './store-kind.ts';
 export interface SqliteStoreOptions extends OpenOptions {
   /** The clock, epoch milliseconds. */
   readonly now: () => number;
-  /**
-   * Whether to check for changes by other processes once in a turn of the event loop, not at each call; default false.
-   */
+  /** As in {@link ./connection.ts ConnectionOptions}. */
   readonly pollsOncePerTurn?: boolean;
   /** Time for which cached results count while the file can't be read, ms; a reload may change it. Default 0. */
   readonly staleIfErrorMs?: () => number;
@@ -28,9 +26,9 @@ export interface SqliteStoreOptions extends OpenOptions {
   readonly seals?: RecordSeals;
 }
 
-/** What a store in a SQLite file has besides its operations. */
+/** Members of a store in a SQLite file besides its operations. */
 export interface SqliteStore {
-  /** Of the file, as it was within the last second. */
+  /** State of the file's log within the last second. */
   logState(): LogState;
 }
 
@@ -99,7 +97,7 @@ function createVersion({ changes }: Connection, staleIfErrorMs: () => number): (
   };
 }
 
-/** How many uses one transaction records: a few milliseconds. */
+/** Number of uses recorded in a transaction: a few milliseconds. */
 const noteBatch = 200;
 
 function createNoteUse({ db, write }: Connection): Records['noteUse'] {

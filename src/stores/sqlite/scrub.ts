@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3';
 
-/** How long another process may hold a lock, ms. */
+/** Time that another process may hold a lock, ms. */
 const timeoutMs = 1_000;
 
 /**
- * Rewrites a file and empties its log, if what was in it before must not stay in pages that are free: as long as that
- * hasn't been done, every opening tries. Gives whether it is still to be done, because another process reads the file, or the disk fails.
+ * Rewrites a file and empties its log, if its former contents must not stay in free pages: every opening tries until it
+ * is done. True if it is still to be done, because another process reads the file, or the disk fails.
  */
 export function scrub(db: Database.Database): boolean {
   const isDue = db.prepare('SELECT is_due FROM scrub').pluck();
