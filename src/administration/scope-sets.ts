@@ -1,15 +1,17 @@
 import { uuidv7 } from 'uuidv7';
+import type { z } from 'zod';
 import type { Holdings } from '../credentials/holdings.ts';
 import { heldScopes } from '../credentials/scopes.ts';
 import { Refusal } from '../errors.ts';
 import type { CallerFound } from '../stores/caller.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
-import type { ScopeSetChanges, ScopeSetRecord, ScopeSetRecords } from '../stores/scope-set-records.ts';
+import type { ScopeSetRecord, ScopeSetRecords } from '../stores/scope-set-records.ts';
 import type { Audit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { rightsOf } from './caller-rights.ts';
 import { assertHolds } from './privilege.ts';
 import { changedSetEvents, createdSetEvents, removedSetEvents } from './scope-set-events.ts';
+import type { scopeSetPatch } from './scope-set-fields.ts';
 
 /** Scopes that changing scope sets requires. */
 export const scopeSetsWrite = ['scopesets:write'] as const;
@@ -27,6 +29,9 @@ export interface ScopeSetParts {
 
 /** Judges a set by what the transaction of its change found, before the caller's rights are judged. */
 export type JudgeSet = (found: ScopeSetRecord) => void;
+
+/** Changes of a set; absent members stay, and null is an empty description. */
+type ScopeSetPatch = z.output<ReturnType<typeof scopeSetPatch>>;
 
 /** Creates a set of scopes that the caller holds. Rejects `insufficient_scope`, `conflict`. */
 export function createScopeSet(
@@ -54,16 +59,21 @@ export async function changeScopeSet(
   { records, audit, ...parts }: ScopeSetParts,
   by: Caller,
   id: string,
-  { scopes, ...others }: ScopeSetChanges,
+  { name, description, scopes }: ScopeSetPatch,
   judge: JudgeSet = () => {},
 ): Promise<ScopeSetRecord> {
+  const changes = {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description: description ?? '' }),
+    ...(scopes !== undefined && { scopes: scopes.toSorted() }),
+  };
   const changed = await records.changeScopeSet(id, {
     caller: by.ref,
     decide(found, caller) {
       judge(found);
       assertMayChange(parts, caller, [...grantedBy(found, parts), ...(scopes ?? [])]);
       assertChangeable(found);
-      return { ...others, ...(scopes !== undefined && { scopes: scopes.toSorted() }) };
+      return changes;
     },
     audit: audit.withChange(by, changedSetEvents),
   });

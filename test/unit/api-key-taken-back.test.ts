@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import type { MintParts } from '../../src/administration/api-keys.ts';
 import { Audit } from '../../src/administration/audit.ts';
 import { createHoldings } from '../../src/credentials/holdings.ts';
 import { createPrincipal } from '../../src/credentials/principal.ts';
-import { type ApiKeyCreateOptions, apiKeysCreate } from '../../src/endpoints/api-keys/create.ts';
+import { apiKeysCreate } from '../../src/endpoints/api-keys/create.ts';
 import type { Call } from '../../src/endpoints/endpoint.ts';
 import type { EndpointParts } from '../../src/endpoints/endpoint-parts.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
+import type { Records } from '../../src/stores/records.ts';
 
 const catalogue = new Set(['apikeys:write', 'store:read']);
 
@@ -32,7 +34,7 @@ const takenBack = ['api_key_created', 'api_key_deleted', 'api_key_refused'];
 async function mintAndLose(recheck: Call['recheck']) {
   const keys = new Set<string>();
   const events: string[] = [];
-  const parts: ApiKeyCreateOptions = {
+  const parts: MintParts & { readonly records: Pick<Records, 'findScopeSets'> } = {
     records: {
       async createApiKeyRecord(_wanted, { decide, audit }) {
         const { key } = decide({ owner: undefined, sets: [] }, { kind: 'command_line' });

@@ -50,15 +50,12 @@ export async function setScopeSet(call: Call): Promise<void> {
   if (scopes === undefined && name === undefined && description === undefined)
     throw new Failure('usage', 'scope-set set needs --scopes, --name or --description');
   await withScopeSet(call, async (context, id) => {
-    const { description: text, ...form } = requireFields(scopeSetPatch([...context.catalogue]), {
+    const form = requireFields(scopeSetPatch([...context.catalogue]), {
       ...(name !== undefined && { name }),
       ...(description !== undefined && { description }),
       ...(scopes !== undefined && { scopes: requireScopes(context, scopes) }),
     });
-    const changes = { ...form, ...(text !== undefined && { description: text ?? '' }) };
-    return changeScopeSet(context, operator, id, changes).catch(
-      refusedAs('conflict', isTaken(form.name ?? '')),
-    );
+    return changeScopeSet(context, operator, id, form).catch(refusedAs('conflict', isTaken(form.name ?? '')));
   });
 }
 

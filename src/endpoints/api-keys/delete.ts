@@ -1,8 +1,7 @@
-import { keyEvent } from '../../administration/api-key-events.ts';
-import { Refusal } from '../../errors.ts';
+import { keysWrite, revokeKey } from '../../administration/api-keys.ts';
 import { assertIfMatch } from '../../http/if-match.ts';
 import { readQuery } from '../../input/query.ts';
-import type { RemovedApiKey } from '../../stores/api-key.ts';
+import type { ListedApiKey } from '../../stores/api-key.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { deleteQuery } from './api-key-schemas.ts';
@@ -12,7 +11,7 @@ export const apiKeysDelete: EndpointDefinition = {
   id: 'ApiKeys-Delete',
   method: 'DELETE',
   path: '/api/admin/api-keys/{id}',
-  guard: { scopes: ['apikeys:write'] },
+  guard: { scopes: keysWrite },
   summary: 'Deletes a key',
   description: 'On every replica; keys minted with it live on unless `children` says otherwise.',
   takesIfMatch: true,
@@ -20,19 +19,12 @@ export const apiKeysDelete: EndpointDefinition = {
   success: { status: 204, description: 'Gone: it stops working at once, and what it has open ends.' },
   refusals: ['not_found', 'precondition_failed'],
 
-  create({ records, audit, onCredentialEnded }) {
+  create(parts) {
     return async (call) => {
       const { exchange, id } = call;
       const { children } = readQuery(exchange.query, deleteQuery);
-      const deleted = await records.deleteApiKey(
-        id,
-        { children, judge: (found) => assertIfMatch(exchange.head, found) },
-        audit.withChange(callerIn(call), (keys: readonly RemovedApiKey[]) =>
-          keys.map((key) => keyEvent('api_key_deleted', key, null)),
-        ),
-      );
-      if (deleted.length === 0) throw new Refusal('not_found');
-      for (const key of deleted) onCredentialEnded(key);
+      const judge = (found: ListedApiKey | undefined) => assertIfMatch(exchange.head, found);
+      await revokeKey(parts, callerIn(call), id, { children, judge });
       return { status: 204 };
     };
   },
