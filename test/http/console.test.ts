@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import {
   es256,
@@ -20,6 +21,20 @@ t.test('without web.console there is none', async (t) => {
   t.notMatch((await open('/postern/', cookie)).text, 'Open the console');
   const signedIn = await submit('/postern/sign-in', toConsole);
   t.notOk(cookieNamed(signedIn, refreshCookieName), 'nor a refresh cookie for pages');
+});
+
+t.test('each part of the console has an address and a row in docs/console.md', async (t) => {
+  const source = readFileSync('src/web/assets/console/main.js', 'utf8');
+  const [, list] = /^const parts = \[\n([\s\S]*?)^\];$/m.exec(source)!;
+  const parts = [...list!.matchAll(/name: '([a-z-]+)',\s+label: '([^']+)'/g)];
+  t.not(parts.length, 0);
+  const { open, signIn } = await startWebGateway(t, { web: { console: {} } });
+  const cookie = await signIn();
+  const page = readFileSync('docs/console.md', 'utf8');
+  for (const [, name = '', label = ''] of parts) {
+    t.equal((await open(`/postern/console/${name}`, cookie)).status, 200, name);
+    t.match(page, `\n| ${label} | `, label);
+  }
 });
 
 t.test('the console is one page at all its addresses', async (t) => {

@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { createSite } from '../support/pages/page-server.ts';
 import { pageStates } from '../support/pages/page-states.ts';
@@ -6,6 +7,16 @@ const { site } = createSite();
 const count = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].length;
 const attributes = (text: string, name: string) =>
   [...text.matchAll(new RegExp(`\\s${name}="([^"]*)"`, 'g'))].map(([, value]) => value!);
+
+t.test('every page has a state to be tried in', async (t) => {
+  const pages = globSync('src/web/pages/*.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/^export function ([a-z]\w*Page)\(/gm)].map(([, name]) => name!),
+  );
+  const states = readFileSync('test/support/pages/page-states.ts', 'utf8');
+  // The console's page is empty without its scripts, and createEchoPage only chooses what echoPage shows.
+  for (const name of pages.filter((one) => one !== 'consolePage' && one !== 'createEchoPage'))
+    t.ok(states.includes(`${name}(`), name);
+});
 
 for (const [name, render] of Object.entries(pageStates)) {
   t.test(`${name} is a whole document that needs no style or script of its own`, async (t) => {
