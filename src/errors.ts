@@ -95,6 +95,11 @@ export class Refusal extends Error {
   }
 }
 
+/** True if the error is a refusal with that code. */
+export function isRefusal(error: unknown, code: RefusalCode): error is Refusal {
+  return error instanceof Refusal && error.code === code;
+}
+
 /** One problem of a 422, in FastAPI's and pydantic 2's shape. */
 export interface ValidationProblem {
   readonly type: string;

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import { Refusal, type RefusalCode, ValidationError } from '../errors.ts';
+import { isRefusal, type RefusalCode, ValidationError } from '../errors.ts';
 import { validate } from '../input/validate.ts';
 import { Failure } from './command.ts';
 
 /** Handler of a rejection: a refusal of that code becomes the sentence, everything else is thrown unchanged. */
 export function refusedAs(code: RefusalCode, sentence: string): (error: unknown) => never {
   return (error) => {
-    throw error instanceof Refusal && error.code === code ? new Failure('failed', sentence, error) : error;
+    throw isRefusal(error, code) ? new Failure('failed', sentence, error) : error;
   };
 }
 

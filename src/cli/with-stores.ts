@@ -1,4 +1,5 @@
 import { Audit } from '../administration/audit.ts';
+import type { SessionEndParts } from '../administration/session-ends.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { catalogueOf } from '../config/values/scope-names.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
@@ -9,8 +10,8 @@ import type { Call } from './command.ts';
 import { createCommandLog } from './command-log.ts';
 import { type ReadConfig, readConfig, requireConfig } from './configuration.ts';
 
-/** What a command works with: the configured stores, which a gateway may be using at the same time. */
-export interface CommandContext {
+/** The parts of a command: the configured stores, which a gateway may be using at the same time. */
+export interface CommandContext extends SessionEndParts {
   readonly config: Config;
   /** What the configuration was read from, for problems that only the stores can tell. */
   readonly read: ReadConfig;
@@ -72,15 +73,20 @@ export async function withStores(
       catalogue,
       holdings: createHoldings(catalogue, config.identity_providers),
       audit: new Audit({ log, keep: (event) => kept.add(event), isForGateways: true, now }),
-      onCredentialEnded() {},
       log,
       now,
+      // A gateway notices by itself.
+      onCredentialEnded() {},
+      onSessionsKept: () => log.warn(sessionsKept),
     });
     await kept.all();
   } finally {
     await stores.close();
   }
 }
+
+const sessionsKept =
+  'the session store is unavailable: sessions have ended by the records, and stay there until they expire';
 
 /** The events of one command that belong to no change of the records. */
 class KeptEvents {

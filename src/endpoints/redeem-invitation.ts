@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { auditingThrottle } from '../administration/audit.ts';
 import { isRedeemable } from '../administration/invitations.ts';
+import { endSessions } from '../administration/session-ends.ts';
 import { userEvent } from '../administration/user-events.ts';
 import { invitationHash } from '../credentials/invitation-token.ts';
 import { parsePassword } from '../credentials/passwords.ts';
@@ -15,7 +16,6 @@ import { anonymousIn } from './caller.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
 import { passwordProblems } from './password-rules.ts';
-import { endSessions } from './users/user-changes.ts';
 import { readWriteBody } from './write-body.ts';
 
 /** The use of an invitation; any string is accepted as token here, because a wrong one is 401. */

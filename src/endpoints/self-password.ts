@@ -1,18 +1,14 @@
 import { z } from 'zod';
-import type { Caller } from '../administration/caller.ts';
-import { rightsOf } from '../administration/caller-rights.ts';
-import { userEvent } from '../administration/user-events.ts';
+import { assertUnmanaged, changeOwnPassword } from '../administration/users.ts';
 import { parsePassword } from '../credentials/passwords.ts';
 import { Refusal } from '../errors.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
-import type { Changed } from '../stores/scope-set-records.ts';
-import type { UserRecord, UserRecordChanges } from '../stores/user-records.ts';
+import type { UserRecord } from '../stores/user-records.ts';
 import { newPassword } from './account-fields.ts';
 import { callerIn } from './caller.ts';
 import type { Call, EndpointDefinition } from './endpoint.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
 import { passwordProblems } from './password-rules.ts';
-import { assertUnmanaged, endSessions } from './users/user-changes.ts';
 import { readWriteBody } from './write-body.ts';
 
 const secret = ['current_password', 'new_password'] as const;
@@ -44,7 +40,6 @@ export const selfPassword: EndpointDefinition<'session'> = {
     const schema = selfPasswordBody(minPasswordLength);
     return async (call) => {
       const { principal } = call;
-      const by = callerIn(call);
       const form = await readWriteBody(call, schema, {
         secret,
         judge: (fields) => passwordProblems(fields.new_password, principal.username, 'new_password'),
@@ -56,8 +51,8 @@ export const selfPassword: EndpointDefinition<'session'> = {
       );
       // Hashing takes time, in which the session may have ended.
       await call.recheck();
-      await change(parts, by, found, { passwordHash, carriedSession: principal.credentialId });
-      await endSessions(parts, by, principal.userId, principal.credentialId);
+      const sessionId = principal.credentialId;
+      await changeOwnPassword(parts, callerIn(call), found, { passwordHash, sessionId });
       return { status: 204 };
     };
   },
@@ -83,25 +78,4 @@ async function requireCurrentPassword(
   if (!ok) throw new Refusal('wrong_password');
   await attempt.giveBack();
   return found;
-}
-
-/** One step: the session that asks is named in the record as the one that goes on. */
-async function change(
-  { records, holdings, audit, now }: EndpointParts,
-  by: Caller,
-  verified: UserRecord,
-  changes: UserRecordChanges,
-): Promise<void> {
-  const changed = await records.changeUserRecord(verified.user.id, {
-    caller: by.ref,
-    decide(found, caller) {
-      rightsOf(caller, holdings, now());
-      // Another request of this session has changed the password in the meantime.
-      if (found.user.epoch !== verified.user.epoch) throw new Refusal('wrong_password');
-      assertUnmanaged(found);
-      return changes;
-    },
-    audit: audit.withChange(by, ({ after }: Changed<UserRecord>) => [userEvent('password_changed', after)]),
-  });
-  if (changed === undefined) throw new Refusal('invalid_token');
 }

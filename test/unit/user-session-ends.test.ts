@@ -1,5 +1,5 @@
 import t from 'tap';
-import { endSessions, type UserChangeOptions } from '../../src/endpoints/users/user-changes.ts';
+import { endSessions, type SessionEndParts } from '../../src/administration/session-ends.ts';
 import { Refusal } from '../../src/errors.ts';
 
 type Arguments = Parameters<typeof endSessions>;
@@ -15,7 +15,7 @@ function setUp(revokeAllOf: () => Promise<readonly string[]>) {
     sessions: { revokeAllOf },
     onCredentialEnded: (id: string) => void ended.push(id),
     audit: { record: (_: unknown, event: unknown) => void audited.push(event) },
-  } as unknown as UserChangeOptions;
+  } as unknown as SessionEndParts;
   return { ended, audited, end: () => endSessions(options, by, 'user') };
 }
 

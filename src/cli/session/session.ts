@@ -5,6 +5,7 @@ import {
   positionOf,
   presentSession,
 } from '../../administration/live-sessions.ts';
+import { endSessions, unlessUnavailable } from '../../administration/session-ends.ts';
 import { userEvent } from '../../administration/user-events.ts';
 import { isUnavailable } from '../../stores/remote/breaker.ts';
 import type { SessionFilters } from '../../stores/session-query.ts';
@@ -13,7 +14,7 @@ import { type Call, Failure } from '../command.ts';
 import { allPages, requireUser } from '../lookups.ts';
 import { readableTime } from '../present.ts';
 import { printJsonAlone, printResult, table } from '../terminal.ts';
-import { isGone, recordEnded, removeSessions } from '../user/user-changes.ts';
+import { isGone } from '../user/with-user.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
 
 /** `session list`: the live sessions, or those of a user, newest first. */
@@ -66,7 +67,7 @@ async function revokeOne({ sessions, audit }: CommandContext, id: string): Promi
     throw new Failure('failed', `the session store is unavailable, so the session goes on; ${cure}`, error);
   });
   if (session === undefined) throw new Failure('failed', `no live session with id ${JSON.stringify(id)}`);
-  recordEnded(audit, session.userId, [id]);
+  audit.record(operator, { event: 'session_revoked', subject: session.userId, session: id });
 }
 
 /** Ends all sessions of a user by the user's epoch; gives the ids of those that were in the session store. */
@@ -79,9 +80,7 @@ async function revokeAllOf(context: CommandContext, name: string): Promise<reado
     audit: audit.withChange(operator, (record: UserRecord) => [userEvent('sessions_ended', record)]),
   });
   if (found === undefined) throw isGone(user);
-  const ended = await removeSessions(context, user.id);
-  recordEnded(audit, user.id, ended ?? []);
-  return ended;
+  return endSessions(context, operator, user.id);
 }
 
 /** Ends everyone's sessions by the epoch of the tenant; gives the ids of those that were in the session store. */
@@ -92,7 +91,7 @@ async function revokeAll(context: CommandContext): Promise<readonly string[] | u
     decide() {},
     audit: audit.withChange(operator, () => [{ event: 'all_sessions_ended', subject: null }]),
   });
-  return removeSessions(context, null);
+  return unlessUnavailable(context.sessions.revokeAll(), context);
 }
 
 function allSessions(

@@ -1,62 +1,42 @@
 import { operator } from '../../administration/caller.ts';
-import { userEvent } from '../../administration/user-events.ts';
+import {
+  linkIdentity as link,
+  type ProviderIdentity,
+  unlinkIdentity as unlink,
+} from '../../administration/user-identities.ts';
+import { isRefusal } from '../../errors.ts';
 import type { Identity } from '../../stores/identity.ts';
 import type { User } from '../../stores/user.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { type Call, Failure } from '../command.ts';
+import { refusedAs } from '../failures.ts';
 import type { CommandContext } from '../with-stores.ts';
-import { assertUnmanaged, endSessions, isGone, isRefusal, withUser } from './user-changes.ts';
+import { changeNamedUser, isGone, neverSignsIn } from './with-user.ts';
 
 /** `user link NAME`: sign-ins by that identity are this user's from now on. */
 export async function linkIdentity(call: Call): Promise<void> {
-  await withUser(call, async (context, user) => {
+  await changeNamedUser(call, async (context, user) => {
     const identity = requireIdentity(call, context);
-    const linked = await context.records
-      .linkUserIdentity(user.id, {
-        caller: operator.ref,
-        decide(found) {
-          if (found.user.kind === 'service')
-            throw new Failure(
-              'failed',
-              `${JSON.stringify(user.username)} is a service, which never signs in`,
-            );
-          assertUnmanaged(found);
-          return identity;
-        },
-        audit: context.audit.withChange(operator, eventOf('identity_linked', call)),
-      })
-      .catch(async (error: unknown) => {
-        if (!isRefusal(error, 'conflict')) throw error;
-        const found = await recordOf(context, user);
-        if (found.identities.some((linked) => isSame(linked, identity))) return found;
-        const cure = 'unlink it there, or remove that user';
-        throw new Failure('failed', `that identity is another user’s: ${cure}`, error);
-      });
-    if (linked === undefined) throw isGone(user);
+    if (user.kind === 'service') throw new Failure('failed', neverSignsIn(user));
+    await link(context, operator, user.id, identity).catch(async (error: unknown) => {
+      if (!isRefusal(error, 'conflict')) throw error;
+      const { identities } = await recordOf(context, user);
+      if (identities.some((linked) => isSame(linked, identity))) return;
+      const cure = 'unlink it there, or remove that user';
+      throw new Failure('failed', `that identity is another user’s: ${cure}`, error);
+    });
     return recordOf(context, user);
   });
 }
 
 /** `user unlink NAME`: the identity no longer signs in as this user, and the user's sessions end. */
 export async function unlinkIdentity(call: Call): Promise<void> {
-  await withUser(call, async (context, user) => {
-    const unlinked = await context.records.unlinkUserIdentity(user.id, requireIdentity(call, context), {
-      caller: operator.ref,
-      decide: assertUnmanaged,
-      audit: context.audit.withChange(operator, eventOf('identity_unlinked', call)),
-    });
-    if (unlinked === undefined)
-      throw new Failure('failed', `${JSON.stringify(user.username)} has no such identity`);
-    await endSessions(context, user);
+  await changeNamedUser(call, async (context, user) => {
+    await unlink(context, operator, user.id, requireIdentity(call, context)).catch(
+      refusedAs('not_found', `${JSON.stringify(user.username)} has no such identity`),
+    );
     return recordOf(context, user);
   });
-}
-
-function eventOf(event: 'identity_linked' | 'identity_unlinked', call: Call) {
-  const provider = call.requireText('provider');
-  return (found: UserRecord) => [
-    { ...userEvent(event, found), provider, changes: { fields: ['identities'] } },
-  ];
 }
 
 function isSame(one: Identity, other: Identity): boolean {
@@ -69,12 +49,12 @@ async function recordOf({ records }: CommandContext, user: User): Promise<UserRe
   return record;
 }
 
-/** Who the options name; throws Failure. */
-function requireIdentity(call: Call, { config }: CommandContext): Identity {
-  const name = call.requireText('provider');
+/** The identity that the options name; throws Failure. */
+function requireIdentity(call: Call, { config }: CommandContext): ProviderIdentity {
+  const provider = call.requireText('provider');
   const subject = call.requireText('subject');
   if (subject.trim() === '') throw new Failure('usage', '--subject must not be empty');
-  if (!Object.hasOwn(config.identity_providers, name))
-    throw new Failure('failed', `there is no identity provider ${JSON.stringify(name)}`);
-  return { issuer: config.identity_providers[name]!.issuer, subject };
+  if (!Object.hasOwn(config.identity_providers, provider))
+    throw new Failure('failed', `there is no identity provider ${JSON.stringify(provider)}`);
+  return { provider, issuer: config.identity_providers[provider]!.issuer, subject };
 }

@@ -1,10 +1,11 @@
+import { Refusal } from '../../errors.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import type { Call } from '../command.ts';
-import { allKeysOf, allUsers, requireUser } from '../lookups.ts';
+import { allKeysOf, allUsers } from '../lookups.ts';
 import { presentUserByNames, readableTime } from '../present.ts';
 import { printResult, properties, table } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
-import { isGone } from './user-changes.ts';
+import { withNamedUser } from './with-user.ts';
 
 /** `user list`: all users by name. */
 export async function listUsers(call: Call): Promise<void> {
@@ -26,10 +27,9 @@ export async function listUsers(call: Call): Promise<void> {
 
 /** `user show NAME`: everything about one user but the password. */
 export async function showUser(call: Call): Promise<void> {
-  await withStores(call, async (context) => {
-    const user = await requireUser(context, call.operands[0]!);
+  await withNamedUser(call, async (context, user) => {
     const record = await context.records.findUserRecord(user.id);
-    if (record === undefined) throw isGone(user);
+    if (record === undefined) throw new Refusal('not_found');
     await printResult(call, presentUserByNames(record, context), properties(await describe(record, context)));
   });
 }

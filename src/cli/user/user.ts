@@ -1,26 +1,29 @@
-import { uuidv7 } from 'uuidv7';
+import { randomBytes } from 'node:crypto';
 import { operator } from '../../administration/caller.ts';
-import { createdUserEvents, removedUserEvents } from '../../administration/user-events.ts';
-import { accountNameRules, canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
-import { administratorSetId } from '../../stores/scope-set.ts';
-import type { User } from '../../stores/user.ts';
-import type { KeysOfRemoved, NewUserRecord } from '../../stores/user-records.ts';
-import { type Call, Failure } from '../command.ts';
-import { requireScopeSets, requireScopes, requireUser } from '../lookups.ts';
-import { readNewPassword, readPasswordHash } from '../password.ts';
-import { presentUserByNames } from '../present.ts';
-import { printResult } from '../terminal.ts';
-import { type CommandContext, withStores } from '../with-stores.ts';
+import { inviteUser as invite } from '../../administration/invitations.ts';
 import {
-  assertNotKept,
   assertUnmanaged,
   changeUser,
-  endSessions,
-  isGone,
-  isRefusal,
-  withUser,
-} from './user-changes.ts';
-import { profileOf } from './user-profile.ts';
+  createUser,
+  liftThrottle,
+  removeUser as remove,
+} from '../../administration/users.ts';
+import { createLoginThrottle } from '../../credentials/throttle.ts';
+import { isRefusal, Refusal } from '../../errors.ts';
+import { loginLimits } from '../../gateway/login-limits.ts';
+import { accountNameRules, canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
+import { isEmailAddress, maxEmailLength } from '../../rules/email-address.ts';
+import { administratorSetId } from '../../stores/scope-set.ts';
+import type { User } from '../../stores/user.ts';
+import type { KeysOfRemoved } from '../../stores/user-records.ts';
+import { type Call, Failure } from '../command.ts';
+import { refusedAs } from '../failures.ts';
+import { requireScopeSets, requireScopes, requireUser } from '../lookups.ts';
+import { readNewPassword, readPasswordHash } from '../password.ts';
+import { presentUserByNames, readableTime } from '../present.ts';
+import { printResult } from '../terminal.ts';
+import { type CommandContext, withStores } from '../with-stores.ts';
+import { changeNamedUser, isKept, neverSignsIn, withNamedUser } from './with-user.ts';
 
 /** `user add NAME`: a new user, whose id is the result. */
 export async function addUser(call: Call): Promise<void> {
@@ -30,38 +33,27 @@ export async function addUser(call: Call): Promise<void> {
   const profile = profileOf(call);
   assertOnePassword(call);
   await withStores(call, async (context) => {
-    const { config, records, audit, now } = context;
+    const { config, records } = context;
     const scopes = requireScopes(context, call.text('scopes') ?? '');
     const sets = await requireScopeSets(context, call.texts('scope-set'));
-    // Now, not after a password has been typed twice; what counts is the response of createUserRecord.
+    // Before a password is typed twice; the name may be taken still.
     if ((await records.findUserByName(canonicalName)) !== undefined) throw isTaken();
     const setIds = [...sets.map(({ id }) => id), ...(call.isSet('admin') ? [administratorSetId] : [])];
-    const isService = call.isSet('service');
-    const user: NewUserRecord['user'] = {
-      id: uuidv7(),
+    const made = await createUser(context, operator, {
       username,
       displayName: profile.displayName ?? null,
       email: profile.email ?? null,
       passwordHash: await passwordHashOf(call, config, username),
-      kind: isService ? 'service' : 'person',
+      kind: call.isSet('service') ? 'service' : 'person',
       scopes,
-      scopeSets: [...new Set(setIds)].sort(),
+      scopeSets: setIds,
       disabled: false,
-      created: now(),
-      lastLogin: null,
-    };
-    const made = await records
-      .createUserRecord({
-        caller: operator.ref,
-        decide: () => ({ user, canonicalName }),
-        audit: audit.withChange(operator, createdUserEvents),
-      })
-      .catch(async (error) => {
-        if (!isRefusal(error, 'conflict')) throw error;
-        // Else it is a scope set that was removed in the meantime: this throws, too.
-        await requireScopeSets(context, call.texts('scope-set'));
-        throw isTaken();
-      });
+    }).catch(async (error) => {
+      if (!isRefusal(error, 'conflict')) throw error;
+      // Else it is a scope set that was removed in the meantime: this throws, too.
+      await requireScopeSets(context, call.texts('scope-set'));
+      throw isTaken();
+    });
     await printResult(call, presentUserByNames(made, context), made.user.id);
   });
 }
@@ -91,12 +83,12 @@ export async function setUser(call: Call): Promise<void> {
   const profile = profileOf(call);
   if (scopes === undefined && !replacesSets && Object.keys(profile).length === 0)
     throw new Failure('usage', 'user set needs --scopes, --scope-set, --display-name or --email');
-  await withUser(call, async (context, user) => {
+  await changeNamedUser(call, async (context, user) => {
     const sets = await requireScopeSets(context, names);
-    return changeUser(context, user, {
+    return changeUser(context, operator, user.id, {
       ...profile,
       ...(scopes !== undefined && { scopes: requireScopes(context, scopes) }),
-      ...(replacesSets && { scopeSets: [...new Set(sets.map(({ id }) => id))].sort() }),
+      ...(replacesSets && { scopeSets: sets.map(({ id }) => id) }),
     }).catch(async (error) => {
       // A scope set was removed in the meantime: this says which.
       if (isRefusal(error, 'conflict')) await requireScopeSets(context, names);
@@ -107,57 +99,54 @@ export async function setUser(call: Call): Promise<void> {
 
 /** `user set-password NAME`: sessions that began with the old password end. */
 export async function setPassword(call: Call): Promise<void> {
-  await withUser(call, async (context, user) => {
+  await changeNamedUser(call, async (context, user) => {
     if (user.kind === 'service')
       throw new Failure('failed', `${JSON.stringify(user.username)} is a service, which has no password`);
     // Before a password is typed twice.
     assertUnmanaged({ user });
     const passwordHash = await readNewPassword(call, context.config, user.username);
-    const changed = await changeUser(context, user, { passwordHash });
-    await endSessions(context, user);
-    return changed;
+    return changeUser(context, operator, user.id, { passwordHash });
   });
 }
 
 /** `user disable NAME`: ends the sessions and suspends the keys. */
 export async function disableUser(call: Call): Promise<void> {
-  await withUser(call, async (context, user) => {
-    const changed = await changeUser(context, user, { disabled: true });
-    await endSessions(context, user);
-    return changed;
-  });
+  await changeNamedUser(call, (context, user) => changeUser(context, operator, user.id, { disabled: true }));
 }
 
 /** `user enable NAME`: reactivates the keys; one who has left the configuration is no longer managed then. */
 export async function enableUser(call: Call): Promise<void> {
-  await withUser(call, (context, user) =>
-    changeUser(context, user, { disabled: false, managed: false }, assertNotKept(context)),
-  );
+  await changeNamedUser(call, (context, user) => {
+    const changes = { disabled: false, managed: false };
+    return changeUser(context, operator, user.id, changes, { assertFree: assertNotKept(context) });
+  });
 }
 
 /** `user remove NAME`: deletes the user and, unless they are kept or given to another user, the keys. */
 export async function removeUser(call: Call): Promise<void> {
   if (call.isSet('keep-keys') && call.text('transfer-keys') !== undefined)
     throw new Failure('usage', '--keep-keys and --transfer-keys exclude each other');
-  await withUser(call, async (context, user) => {
-    const { records, audit } = context;
+  await changeNamedUser(call, async (context, user) => {
     const keys = await keysOf(call, context, user);
-    const removed = await records.removeUserRecord(user.id, keys, {
-      caller: operator.ref,
-      decide({ found, newOwner }) {
-        assertNotKept(context)(found);
+    const removed = await remove(context, operator, user.id, keys, {
+      judge({ newOwner }) {
         if (typeof keys === 'object' && newOwner?.user.disabled !== false)
           throw new Failure('failed', 'the user of --transfer-keys is disabled, or was removed');
       },
-      audit: audit.withChange(operator, removedUserEvents),
+      assertFree: assertNotKept(context),
     });
-    if (removed === undefined) throw isGone(user);
-    await endSessions(context, user);
     return removed.found;
   });
 }
 
-/** What becomes of the keys of a user who is removed; throws Failure. */
+/** Refuses `managed` for a user that this configuration keeps, but not for one who has left it. */
+function assertNotKept({ config }: CommandContext): (found: { readonly user: User }) => void {
+  return ({ user }) => {
+    if (isKept(user, config)) throw new Refusal('managed');
+  };
+}
+
+/** The choice for the keys of a user who is removed; throws Failure. */
 async function keysOf(call: Call, context: CommandContext, { id }: User): Promise<KeysOfRemoved> {
   const name = call.text('transfer-keys');
   if (name === undefined) return call.isSet('keep-keys') ? 'keep' : 'delete';
@@ -171,4 +160,51 @@ function requireUsername(raw: string): string {
   const name = parseUsername(raw);
   if (typeof name === 'string') return name;
   throw new Failure('usage', `a user name ${accountNameRules[name.problem]}`);
+}
+
+/** `user invite NAME`: a token by which the user sets a password, shown this once. */
+export async function inviteUser(call: Call): Promise<void> {
+  await withNamedUser(call, async (context, user) => {
+    const { token, expires } = await invite({ ...context, random: randomBytes }, operator, user.id).catch(
+      refusedAs('conflict', neverSignsIn(user)),
+    );
+    call.terminal.stderr.write(
+      `postern: until ${readableTime(expires)} it sets a password: POST /api/login/invitation {"token","password"}\n`,
+    );
+    await printResult(call, { token, expires: new Date(expires).toISOString() }, token);
+  });
+}
+
+/** `user unlock NAME`: failed sign-ins of the user no longer count; counts against addresses stay. */
+export async function unlockUser(call: Call): Promise<void> {
+  await changeNamedUser(call, async (context, user) => {
+    const throttle = createLoginThrottle(context.attempts, loginLimits(context.config));
+    const reason = 'failed sign-ins are counted in the session store, which is unavailable';
+    const lift = (name: string) =>
+      throttle.lift(name).catch(refusedAs('store_unavailable', `${reason}: nothing was lifted`));
+    return liftThrottle(context, { lift }, operator, user.id);
+  });
+}
+
+/** The longest display name, in code points, as in the HTTP API. */
+const maxTextLength = 256;
+
+/** What `--display-name` and `--email` say; an empty one clears the field. Throws Failure `usage`. */
+function profileOf(call: Call): { displayName?: string | null; email?: string | null } {
+  const displayName = textOf(call, 'display-name');
+  const email = textOf(call, 'email');
+  if (typeof email === 'string' && !isEmailAddress(email))
+    throw new Failure('usage', `--email must be one e-mail address of at most ${maxEmailLength} characters`);
+  return { ...(displayName !== undefined && { displayName }), ...(email !== undefined && { email }) };
+}
+
+function textOf(call: Call, option: string): string | null | undefined {
+  const text = call.text(option)?.trim();
+  if (text === undefined) return undefined;
+  if (text === '') return null;
+  if (!text.isWellFormed() || /\p{Cc}/u.test(text))
+    throw new Failure('usage', `--${option} must be Unicode without control characters`);
+  if ([...text].length > maxTextLength)
+    throw new Failure('usage', `--${option} must have at most ${maxTextLength} characters`);
+  return text;
 }

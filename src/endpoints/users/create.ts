@@ -1,16 +1,13 @@
-import { uuidv7 } from 'uuidv7';
-import type { z } from 'zod';
-import { createdUserEvents } from '../../administration/user-events.ts';
+import { createUser, usersWrite } from '../../administration/users.ts';
 import { entityTagOf } from '../../http/if-match.ts';
-import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
-import type { NewUserRecord } from '../../stores/user-records.ts';
+import { parseUsername } from '../../rules/account-name.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { passwordProblems } from '../password-rules.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
 import { readWriteBody } from '../write-body.ts';
 import { presentUser } from './present-user.ts';
-import { assertMayChange, hashPassword, needed, passwordOfService } from './user-changes.ts';
+import { hashPassword, passwordOfService } from './user-changes.ts';
 import { documentedBounds, secretFields, userCreate, userRead } from './user-schemas.ts';
 
 /** `POST /api/admin/users/`: a user who holds no more than the calling credential. */
@@ -18,7 +15,7 @@ export const usersCreate: EndpointDefinition = {
   id: 'Users-Create',
   method: 'POST',
   path: '/api/admin/users/',
-  guard: { scopes: needed },
+  guard: { scopes: usersWrite },
   summary: 'Creates a user',
   description: 'Who holds no more than the calling credential.',
   body: { schema: () => userCreate(documentedBounds) },
@@ -26,10 +23,9 @@ export const usersCreate: EndpointDefinition = {
   refusals: ['conflict', 'overloaded'],
 
   create(parts) {
-    const { records, catalogue, holdings, minPasswordLength, audit } = parts;
+    const { records, catalogue, minPasswordLength } = parts;
     const schema = userCreate({ catalogue: [...catalogue].sort(), minPasswordLength });
     return async (call) => {
-      const by = callerIn(call);
       const form = await readWriteBody(call, schema, {
         secret: secretFields,
         judge: async ({ kind, username, password, scope_sets }) => [
@@ -38,16 +34,15 @@ export const usersCreate: EndpointDefinition = {
           ...(await passwordProblems(password, username, 'password')),
         ],
       });
-      const record = newRecord(form, await hashPassword(parts, form.password ?? null), parts.now());
-      const { scopes, scopeSets } = record.user;
-      const setScopes = holdings.scopesOf(await records.findScopeSets(scopeSets));
-      const created = await records.createUserRecord({
-        caller: by.ref,
-        decide(_, caller) {
-          assertMayChange(parts, caller, null, { scopes, scopeSets, setScopes });
-          return record;
-        },
-        audit: audit.withChange(by, createdUserEvents),
+      const created = await createUser(parts, callerIn(call), {
+        username: parseUsername(form.username) as string,
+        displayName: form.display_name ?? null,
+        email: form.email ?? null,
+        passwordHash: await hashPassword(parts, form.password ?? null),
+        kind: form.kind,
+        scopes: form.scopes,
+        scopeSets: form.scope_sets,
+        disabled: form.disabled,
       });
       return {
         status: 201,
@@ -57,25 +52,3 @@ export const usersCreate: EndpointDefinition = {
     };
   },
 };
-
-function newRecord(
-  form: z.output<ReturnType<typeof userCreate>>,
-  passwordHash: string | null,
-  created: number,
-): NewUserRecord {
-  const username = parseUsername(form.username) as string;
-  const user = {
-    id: uuidv7(),
-    username,
-    displayName: form.display_name ?? null,
-    email: form.email ?? null,
-    passwordHash,
-    kind: form.kind,
-    scopes: form.scopes.toSorted(),
-    scopeSets: form.scope_sets.toSorted(),
-    disabled: form.disabled,
-    created,
-    lastLogin: null,
-  };
-  return { user, canonicalName: canonicalAccountName(username) };
-}

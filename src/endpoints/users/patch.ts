@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { changedUserEvents } from '../../administration/user-events.ts';
+import { changeUser, usersWrite } from '../../administration/users.ts';
 import { isUserName, passwordIsName } from '../../credentials/password-rules.ts';
-import { Refusal, type ValidationProblem } from '../../errors.ts';
+import { ValidationError, type ValidationProblem } from '../../errors.ts';
 import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
 import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
@@ -12,15 +12,7 @@ import { passwordProblems } from '../password-rules.ts';
 import { scopeSetProblems } from '../scope-set-ids.ts';
 import { readWriteBody } from '../write-body.ts';
 import { presentUser } from './present-user.ts';
-import {
-  assertMayChange,
-  assertNoProblems,
-  assertUnmanaged,
-  endSessions,
-  hashPassword,
-  needed,
-  passwordOfService,
-} from './user-changes.ts';
+import { hashPassword, passwordOfService } from './user-changes.ts';
 import { documentedBounds, secretFields, userPatch, userRead } from './user-schemas.ts';
 
 type UserPatch = z.output<ReturnType<typeof userPatch>>;
@@ -30,7 +22,7 @@ export const usersChange: EndpointDefinition = {
   id: 'Users-Change',
   method: 'PATCH',
   path: '/api/admin/users/{id}',
-  guard: { scopes: needed },
+  guard: { scopes: usersWrite },
   summary: 'Changes a user',
   description:
     'At once for every token and key. Refused for a user who effectively holds more than the calling credential.',
@@ -40,11 +32,10 @@ export const usersChange: EndpointDefinition = {
   refusals: ['not_found', 'precondition_failed', 'conflict', 'last_administrator', 'managed', 'overloaded'],
 
   create(parts) {
-    const { records, catalogue, holdings, minPasswordLength, audit } = parts;
+    const { records, catalogue, minPasswordLength } = parts;
     const schema = userPatch({ catalogue: [...catalogue].sort(), minPasswordLength });
     return async (call) => {
       const { exchange, id } = call;
-      const by = callerIn(call);
       const patch = await readWriteBody(call, schema, {
         secret: secretFields,
         judge: async (fields) => {
@@ -57,28 +48,14 @@ export const usersChange: EndpointDefinition = {
         },
       });
       const changes = changesOf(patch, await hashPassword(parts, patch.password));
-      const setScopes = holdings.scopesOf(await records.findScopeSets(patch.scope_sets ?? []));
-      const changed = await records.changeUserRecord(id, {
-        caller: by.ref,
-        decide(found, caller) {
+      const changed = await changeUser(parts, callerIn(call), id, changes, {
+        judge(found) {
           // The name may be another by now.
           assertNoProblems(problemsWith(found, patch));
           assertIfMatch(exchange.head, found.user);
-          assertMayChange(parts, caller, found, {
-            scopes: addedTo(found.user.scopes, patch.scopes),
-            scopeSets: addedTo(found.user.scopeSets, patch.scope_sets),
-            setScopes,
-          });
-          assertUnmanaged(found);
-          return changes;
         },
-        audit: audit.withChange(by, changedUserEvents),
       });
-      if (changed === undefined) throw new Refusal('not_found');
-      const { after } = changed;
-      // Also where the record already says so: an earlier call may not have reached the session store.
-      if (patch.disabled === true || patch.password !== undefined) await endSessions(parts, by, id);
-      return { status: 200, headers: ['ETag', entityTagOf(after.user)], body: presentUser(after, parts) };
+      return { status: 200, headers: ['ETag', entityTagOf(changed.user)], body: presentUser(changed, parts) };
     };
   },
 };
@@ -90,18 +67,24 @@ function changesOf(patch: UserPatch, passwordHash: string | null | undefined): U
     displayName: patch.display_name,
     email: patch.email,
     passwordHash,
-    scopes: patch.scopes?.toSorted(),
-    scopeSets: patch.scope_sets?.toSorted(),
+    scopes: patch.scopes,
+    scopeSets: patch.scope_sets,
     disabled: patch.disabled,
   };
 }
 
-/** Whether some of it can only be judged by the user it is about. */
+/** Throws {@link ValidationError} if there are problems of a body's fields. */
+function assertNoProblems(problems: readonly ValidationProblem[]): void {
+  if (problems.length > 0)
+    throw new ValidationError(problems.map((problem) => ({ ...problem, loc: ['body', ...problem.loc] })));
+}
+
+/** True if some of the patch can only be judged by its user. */
 function isAboutFound({ kind, password }: Partial<UserPatch>): boolean {
   return kind !== undefined || typeof password === 'string';
 }
 
-/** What of a patch doesn't fit its user. */
+/** Problems of a patch that doesn't fit its user. */
 function problemsWith(
   { user }: UserRecord,
   { kind, username, password }: Partial<UserPatch>,
@@ -114,8 +97,4 @@ function problemsWith(
   else if (isUserName(password, username ?? user.username))
     problems.push({ ...valueError(passwordIsName), loc: ['password'], input: null });
   return problems;
-}
-
-function addedTo(own: readonly string[], wanted: readonly string[] = []): readonly string[] {
-  return wanted.filter((name) => !own.includes(name));
 }

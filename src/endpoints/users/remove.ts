@@ -1,23 +1,10 @@
-import { rightsOf, rightsOfUser } from '../../administration/caller-rights.ts';
-import { assertHolds } from '../../administration/privilege.ts';
-import { removedUserEvents } from '../../administration/user-events.ts';
-import type { Held } from '../../credentials/holdings.ts';
-import { heldScopes } from '../../credentials/scopes.ts';
-import { Refusal, ValidationError } from '../../errors.ts';
+import { removeUser, usersWrite } from '../../administration/users.ts';
+import { isRefusal, ValidationError } from '../../errors.ts';
 import { assertIfMatch } from '../../http/if-match.ts';
 import { readQuery } from '../../input/query.ts';
-import type { ListedApiKey } from '../../stores/api-key.ts';
-import type { CallerFound } from '../../stores/caller.ts';
-import type { KeysOfRemoved, RemovalFound, UserRecord } from '../../stores/user-records.ts';
+import type { KeysOfRemoved, UserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
-import {
-  assertMayChange,
-  assertUnmanaged,
-  endSessions,
-  needed,
-  type UserChangeOptions,
-} from './user-changes.ts';
 import { removalQuery } from './user-schemas.ts';
 
 const transfer = 'transfer:';
@@ -27,7 +14,7 @@ export const usersDelete: EndpointDefinition = {
   id: 'Users-Delete',
   method: 'DELETE',
   path: '/api/admin/users/{id}',
-  guard: { scopes: needed },
+  guard: { scopes: usersWrite },
   summary: 'Removes a user',
   description: 'Ends the sessions; the keys are deleted, kept without an owner, or given to another user.',
   takesIfMatch: true,
@@ -36,31 +23,21 @@ export const usersDelete: EndpointDefinition = {
   refusals: ['not_found', 'precondition_failed', 'last_administrator', 'managed'],
 
   create(parts) {
-    const { records, audit, onCredentialEnded } = parts;
     return async (call) => {
       const { exchange, id } = call;
-      const by = callerIn(call);
       const { keys: asked } = readQuery(exchange.query, removalQuery, { plain: ['keys'] });
       const keys = keysOf(asked);
-      const removed = await records.removeUserRecord(id, keys, {
-        caller: by.ref,
-        decide(removal, caller) {
-          if (typeof keys === 'object') assertNewOwner(id, removal.newOwner, asked);
-          assertIfMatch(exchange.head, removal.found.user);
-          assertMayChange(parts, caller, removal.found);
-          assertKeysMayStay(parts, caller, removal);
-          assertUnmanaged(removal.found);
+      await removeUser(parts, callerIn(call), id, keys, {
+        judge({ found, newOwner }) {
+          if (typeof keys === 'object') assertNewOwner(id, newOwner, asked);
+          assertIfMatch(exchange.head, found.user);
         },
-        audit: audit.withChange(by, removedUserEvents),
-      });
-      if (removed === undefined) {
+      }).catch(async (error: unknown) => {
         // A query is judged before its record, so that it is judged without one too.
-        if (typeof keys === 'object')
-          assertNewOwner(id, await records.findUserRecord(keys.transferTo), asked);
-        throw new Refusal('not_found');
-      }
-      for (const key of removed.deletedKeys) onCredentialEnded(key.id);
-      await endSessions(parts, by, id);
+        if (isRefusal(error, 'not_found') && typeof keys === 'object')
+          assertNewOwner(id, await parts.records.findUserRecord(keys.transferTo), asked);
+        throw error;
+      });
       return { status: 204 };
     };
   },
@@ -77,27 +54,4 @@ function assertNewOwner(removedId: string, newOwner: UserRecord | undefined, ask
   throw new ValidationError([
     { type: 'value_error', loc: ['query', 'keys'], msg, input: asked, ctx: { error: {} } },
   ]);
-}
-
-/**
- * A key that is kept, or given to another user, is bounded by its owner no longer: it regains what the owner had lost. So
- * it is judged as one that is minted now, by the caller and for the new owner.
- */
-function assertKeysMayStay(
-  { holdings, catalogue, now }: UserChangeOptions,
-  caller: CallerFound,
-  { keys, newOwner }: RemovalFound,
-): void {
-  const rights = rightsOf(caller, holdings, now());
-  if (newOwner !== undefined) assertHolds(rights, holdings.mostOf(newOwner), needed);
-  const written = keys.map((key) => writtenIn(key, catalogue));
-  for (const held of written) assertHolds(rights, held, needed);
-  if (newOwner === undefined) return;
-  // A provider's grants to the new owner don't count for a key that was minted in none of their sessions.
-  const ownerRights = rightsOfUser(holdings.ofUser(newOwner, null));
-  for (const held of written) assertHolds(ownerRights, held, []);
-}
-
-function writtenIn({ key, sets }: ListedApiKey, catalogue: ReadonlySet<string>): Held {
-  return { scopes: heldScopes(key.scopes, sets, catalogue), scopeSets: key.scopeSets };
 }

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { timestamp, toTimestamp } from '../../administration/timestamp.ts';
-import { userEvent } from '../../administration/user-events.ts';
+import { liftThrottle, usersWrite } from '../../administration/users.ts';
 import { Refusal } from '../../errors.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
 import { canonicalAccountName } from '../../rules/account-name.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
-import { assertMayChange, needed } from './user-changes.ts';
 
 /** What the login throttle counts against a user. */
 export const userThrottle = z
@@ -51,7 +50,7 @@ export const usersUnlock: EndpointDefinition = {
   id: 'Users-Unlock',
   method: 'DELETE',
   path: '/api/admin/users/{id}/throttle',
-  guard: { scopes: needed },
+  guard: { scopes: usersWrite },
   summary: 'Forgets failed sign-ins of a user',
   description:
     'The user may try again at once, from any address. Refused for a user who effectively holds more than the calling credential.',
@@ -60,18 +59,9 @@ export const usersUnlock: EndpointDefinition = {
   refusals: ['not_found'],
 
   create(parts) {
-    const { records, throttle, audit } = parts;
     return async (call) => {
-      const by = callerIn(call);
       readQuery(call.exchange.query, noParameters);
-      // The line first: the counters may be in another store, and nothing is lifted without it.
-      const found = await records.judgeUserRecord(call.id, {
-        caller: by.ref,
-        decide: (judged, caller) => assertMayChange(parts, caller, judged),
-        audit: audit.withChange(by, (made: UserRecord) => [userEvent('throttle_lifted', made)]),
-      });
-      if (found === undefined) throw new Refusal('not_found');
-      await throttle.lift(accountOf(found));
+      await liftThrottle(parts, parts.throttle, callerIn(call), call.id);
       return { status: 204 };
     };
   },

@@ -1,0 +1,88 @@
+import type { Held } from '../credentials/holdings.ts';
+import { Refusal } from '../errors.ts';
+import type { Identity } from '../stores/identity.ts';
+import type { Records } from '../stores/records.ts';
+import type { UserIdentityRecords } from '../stores/user-identity-records.ts';
+import type { UserRecord } from '../stores/user-records.ts';
+import type { ChangeEvent } from './audit.ts';
+import type { Caller } from './caller.ts';
+import { endSessions, type SessionEndParts } from './session-ends.ts';
+import { userEvent } from './user-events.ts';
+import { assertMayChange, assertUnmanaged, type UserRights } from './users.ts';
+
+/** Dependencies of the changes of identities. */
+export interface UserIdentityParts extends UserRights, SessionEndParts {
+  readonly records: UserIdentityRecords & Pick<Records, 'findScopeSetByName'>;
+}
+
+/** An identity at the provider of that name. */
+export interface ProviderIdentity extends Identity {
+  readonly provider: string;
+}
+
+/**
+ * Links an identity: its sign-ins are this user's from now on. Rejects `not_found`, `insufficient_scope`, `managed`, and
+ * `conflict` if the identity is linked already.
+ */
+export async function linkIdentity(
+  parts: UserIdentityParts,
+  by: Caller,
+  id: string,
+  { provider, issuer, subject }: ProviderIdentity,
+): Promise<void> {
+  const grantable = await everythingGrantable(parts, issuer);
+  const linked = await parts.records.linkUserIdentity(id, {
+    caller: by.ref,
+    decide(found, caller) {
+      assertMayChange(parts, caller, found, grantable);
+      assertUnmanaged(found);
+      return { issuer, subject };
+    },
+    audit: parts.audit.withChange(by, eventOf('identity_linked', provider)),
+  });
+  if (linked === undefined) throw new Refusal('not_found');
+}
+
+/**
+ * Unlinks an identity, and ends the user's sessions. Rejects `not_found` if the user has no such identity,
+ * `insufficient_scope`, `managed`, `last_administrator`.
+ */
+export async function unlinkIdentity(
+  parts: UserIdentityParts,
+  by: Caller,
+  id: string,
+  { provider, issuer, subject }: ProviderIdentity,
+): Promise<void> {
+  const change = {
+    caller: by.ref,
+    decide(found: UserRecord, caller: Parameters<typeof assertMayChange>[1]) {
+      assertMayChange(parts, caller, found);
+      assertUnmanaged(found);
+    },
+    audit: parts.audit.withChange(by, eventOf('identity_unlinked', provider)),
+  };
+  const unlinked = await parts.records.unlinkUserIdentity(id, { issuer, subject }, change);
+  if (unlinked === undefined) throw new Refusal('not_found');
+  await endSessions(parts, by, id);
+}
+
+/** An id that no set has; stands for a set that a grant names and that doesn't exist yet. */
+const missingSet = '';
+
+/**
+ * All rights named by the grants of the issuer's providers: a caller who links a subject decides whose account gets them,
+ * whatever the subject is granted today.
+ */
+async function everythingGrantable({ records, holdings }: UserIdentityParts, issuer: string): Promise<Held> {
+  const { scopes, setNames } = holdings.grantableBy(issuer);
+  const found = await Promise.all(setNames.map((name) => records.findScopeSetByName(name)));
+  const sets = found.filter((set) => set !== undefined);
+  return {
+    scopes: [...scopes, ...holdings.scopesOf(sets)],
+    scopeSets: found.map((set) => set?.id ?? missingSet),
+  };
+}
+
+function eventOf(event: ChangeEvent['event'], provider: string) {
+  return (made: UserRecord) => [{ ...userEvent(event, made), provider, changes: { fields: ['identities'] } }];
+}

@@ -1,0 +1,247 @@
+import { uuidv7 } from 'uuidv7';
+import type { Held, Holdings } from '../credentials/holdings.ts';
+import { heldScopes } from '../credentials/scopes.ts';
+import type { LoginThrottle } from '../credentials/throttle.ts';
+import { Refusal } from '../errors.ts';
+import { canonicalAccountName } from '../rules/account-name.ts';
+import type { ListedApiKey } from '../stores/api-key.ts';
+import type { CallerFound } from '../stores/caller.ts';
+import type { Records } from '../stores/records.ts';
+import type { NewUser, User } from '../stores/user.ts';
+import type {
+  KeysOfRemoved,
+  RemovalFound,
+  RemovedUser,
+  UserRecord,
+  UserRecordChanges,
+} from '../stores/user-records.ts';
+import type { Caller } from './caller.ts';
+import { rightsOf, rightsOfUser } from './caller-rights.ts';
+import { assertHolds, type Wanted } from './privilege.ts';
+import { endSessions, type SessionEndParts } from './session-ends.ts';
+import { changedUserEvents, createdUserEvents, removedUserEvents, userEvent } from './user-events.ts';
+
+/** Scopes that changing users requires. */
+export const usersWrite = ['users:write'] as const;
+
+/** Dependencies of judging who may change a user. */
+export interface UserRights {
+  /** Rights that users and keys hold now. */
+  readonly holdings: Holdings;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/** Dependencies of the changes of users. */
+export interface UserParts extends UserRights, SessionEndParts {
+  readonly records: Pick<
+    Records,
+    'createUserRecord' | 'changeUserRecord' | 'judgeUserRecord' | 'removeUserRecord' | 'findScopeSets'
+  >;
+  /** All scopes that can be granted. */
+  readonly catalogue: ReadonlySet<string>;
+}
+
+/** A new user; `username` as parsed, scopes and sets in any order. */
+export type NewUserFields = Omit<NewUser, 'id' | 'created' | 'lastLogin'>;
+
+/** Further judgement of a change by what its transaction found. */
+export interface Judgement<Found> {
+  /** Called before the caller's rights are judged. */
+  readonly judge?: (found: Found) => void;
+  /** Called last, for whether others may change the user; default {@link assertUnmanaged}. */
+  readonly assertFree?: (found: Pick<UserRecord, 'user'>) => void;
+}
+
+/** Creates a user who holds no more than the caller. Rejects `insufficient_scope`, `conflict`. */
+export async function createUser(
+  parts: UserParts,
+  by: Caller,
+  { scopes, scopeSets, ...fields }: NewUserFields,
+): Promise<UserRecord> {
+  const { records, audit, now } = parts;
+  const setScopes = await scopesOfSets(parts, scopeSets);
+  const user = {
+    ...fields,
+    id: uuidv7(),
+    scopes: sortedDistinct(scopes),
+    scopeSets: sortedDistinct(scopeSets),
+    created: now(),
+    lastLogin: null,
+  };
+  return records.createUserRecord({
+    caller: by.ref,
+    decide(_, caller) {
+      assertMayChange(parts, caller, null, { scopes, scopeSets, setScopes });
+      return { user, canonicalName: canonicalAccountName(user.username) };
+    },
+    audit: audit.withChange(by, createdUserEvents),
+  });
+}
+
+/**
+ * Changes a user who holds no more than the caller, and neither will then. Sessions end with a new password, and when the
+ * user is disabled. Rejects `not_found`, `insufficient_scope`, `managed`, `conflict`, `last_administrator`.
+ */
+export async function changeUser(
+  parts: UserParts,
+  by: Caller,
+  id: string,
+  { scopes, scopeSets, ...others }: UserRecordChanges,
+  { judge = () => {}, assertFree = assertUnmanaged }: Judgement<UserRecord> = {},
+): Promise<UserRecord> {
+  const { records, audit } = parts;
+  const setScopes = await scopesOfSets(parts, scopeSets);
+  const changed = await records.changeUserRecord(id, {
+    caller: by.ref,
+    decide(found, caller) {
+      judge(found);
+      assertMayChange(parts, caller, found, {
+        scopes: addedTo(found.user.scopes, scopes),
+        scopeSets: addedTo(found.user.scopeSets, scopeSets),
+        setScopes,
+      });
+      assertFree(found);
+      return {
+        ...others,
+        scopes: scopes && sortedDistinct(scopes),
+        scopeSets: scopeSets && sortedDistinct(scopeSets),
+      };
+    },
+    audit: audit.withChange(by, changedUserEvents),
+  });
+  if (changed === undefined) throw new Refusal('not_found');
+  // Also where the record already says so: an earlier call may not have reached the session store.
+  if (others.disabled === true || others.passwordHash !== undefined) await endSessions(parts, by, id);
+  return changed.after;
+}
+
+/**
+ * Sets the caller's own password; all other sessions of the caller end. `verified` is the record by which the current
+ * password was judged. Rejects `wrong_password` if it has changed since, `managed`, `invalid_token`.
+ */
+export async function changeOwnPassword(
+  parts: SessionEndParts & UserRights & { readonly records: Pick<Records, 'changeUserRecord'> },
+  by: Caller,
+  verified: UserRecord,
+  { passwordHash, sessionId }: { readonly passwordHash: string; readonly sessionId: string },
+): Promise<void> {
+  const { records, holdings, audit, now } = parts;
+  const { id, epoch } = verified.user;
+  const changed = await records.changeUserRecord(id, {
+    caller: by.ref,
+    decide(found, caller) {
+      rightsOf(caller, holdings, now());
+      // Another request of this session has changed the password in the meantime.
+      if (found.user.epoch !== epoch) throw new Refusal('wrong_password');
+      assertUnmanaged(found);
+      // In one step: the record names the session that goes on.
+      return { passwordHash, carriedSession: sessionId };
+    },
+    audit: audit.withChange(by, changedUserEvents),
+  });
+  if (changed === undefined) throw new Refusal('invalid_token');
+  await endSessions(parts, by, id, sessionId);
+}
+
+/**
+ * Removes a user with all sessions and, as `keys` says, the keys. Rejects `not_found`, `insufficient_scope`, `managed`,
+ * `last_administrator`.
+ */
+export async function removeUser(
+  parts: UserParts,
+  by: Caller,
+  id: string,
+  keys: KeysOfRemoved,
+  { judge = () => {}, assertFree = assertUnmanaged }: Judgement<RemovalFound> = {},
+): Promise<RemovedUser> {
+  const { records, audit, onCredentialEnded } = parts;
+  const removed = await records.removeUserRecord(id, keys, {
+    caller: by.ref,
+    decide(removal, caller) {
+      judge(removal);
+      assertMayChange(parts, caller, removal.found);
+      assertKeysMayStay(parts, caller, removal);
+      assertFree(removal.found);
+    },
+    audit: audit.withChange(by, removedUserEvents),
+  });
+  if (removed === undefined) throw new Refusal('not_found');
+  for (const key of removed.deletedKeys) onCredentialEnded(key.id);
+  await endSessions(parts, by, id);
+  return removed;
+}
+
+/**
+ * Forgets the failed sign-ins of a user; counts against addresses stay. Rejects `not_found`, `insufficient_scope`, and
+ * `store_unavailable`, before or after the event.
+ */
+export async function liftThrottle(
+  parts: UserRights & Pick<UserParts, 'audit'> & { readonly records: Pick<Records, 'judgeUserRecord'> },
+  throttle: Pick<LoginThrottle, 'lift'>,
+  by: Caller,
+  id: string,
+): Promise<UserRecord> {
+  // The event first: the counters may be in another store, and nothing is lifted without it.
+  const found = await parts.records.judgeUserRecord(id, {
+    caller: by.ref,
+    decide: (judged, caller) => assertMayChange(parts, caller, judged),
+    audit: parts.audit.withChange(by, (made: UserRecord) => [userEvent('throttle_lifted', made)]),
+  });
+  if (found === undefined) throw new Refusal('not_found');
+  await throttle.lift(canonicalAccountName(found.user.username));
+  return found;
+}
+
+/** Refuses `insufficient_scope` unless the caller holds everything that the user can hold, and every right that is added. */
+export function assertMayChange(
+  { holdings, now }: UserRights,
+  caller: CallerFound,
+  target: UserRecord | null,
+  added: Wanted = { scopes: [], scopeSets: [] },
+): void {
+  const rights = rightsOf(caller, holdings, now());
+  if (target !== null) assertHolds(rights, holdings.mostOf(target), usersWrite);
+  assertHolds(rights, added, usersWrite);
+}
+
+/** Refuses `managed` for a user that a configuration keeps. */
+export function assertUnmanaged({ user }: { readonly user: Pick<User, 'managed'> }): void {
+  if (user.managed) throw new Refusal('managed');
+}
+
+/**
+ * A key that is kept, or given to another user, is bounded by its owner no longer: it regains what the owner had lost. So
+ * it is judged as one that is minted now, by the caller and for the new owner. The operator may mint any key for anyone.
+ */
+function assertKeysMayStay(
+  { holdings, catalogue, now }: UserParts,
+  caller: CallerFound,
+  { keys, newOwner }: RemovalFound,
+): void {
+  if (caller.kind === 'command_line') return;
+  const rights = rightsOf(caller, holdings, now());
+  if (newOwner !== undefined) assertHolds(rights, holdings.mostOf(newOwner), usersWrite);
+  const written = keys.map((key) => writtenIn(key, catalogue));
+  for (const held of written) assertHolds(rights, held, usersWrite);
+  if (newOwner === undefined) return;
+  // A provider's grants to the new owner don't count for a key that was minted in none of their sessions.
+  const ownerRights = rightsOfUser(holdings.ofUser(newOwner, null));
+  for (const held of written) assertHolds(ownerRights, held, []);
+}
+
+function writtenIn({ key, sets }: ListedApiKey, catalogue: ReadonlySet<string>): Held {
+  return { scopes: heldScopes(key.scopes, sets, catalogue), scopeSets: key.scopeSets };
+}
+
+async function scopesOfSets({ records, holdings }: UserParts, ids: readonly string[] = []) {
+  return holdings.scopesOf(await records.findScopeSets(ids));
+}
+
+function addedTo(own: readonly string[], wanted: readonly string[] = []): readonly string[] {
+  return wanted.filter((name) => !own.includes(name));
+}
+
+function sortedDistinct(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].sort();
+}

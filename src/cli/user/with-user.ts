@@ -1,0 +1,56 @@
+import { isRefusal } from '../../errors.ts';
+import { canonicalAccountName } from '../../rules/account-name.ts';
+import type { User } from '../../stores/user.ts';
+import type { UserRecord } from '../../stores/user-records.ts';
+import { type Call, Failure } from '../command.ts';
+import { requireUser } from '../lookups.ts';
+import { presentUserByNames } from '../present.ts';
+import { printJsonAlone } from '../terminal.ts';
+import { type CommandContext, withStores } from '../with-stores.ts';
+
+/** Does `work` on the user whose name is the operand, and prints the user that `work` resolves to. */
+export async function changeNamedUser(
+  call: Call,
+  work: (context: CommandContext, user: User) => Promise<UserRecord>,
+): Promise<void> {
+  await withNamedUser(call, async (context, user) => {
+    await printJsonAlone(call, presentUserByNames(await work(context, user), context));
+  });
+}
+
+/** Does `work` on the user whose name is the operand; refusals of the work become sentences. */
+export async function withNamedUser(
+  call: Call,
+  work: (context: CommandContext, user: User) => Promise<void>,
+): Promise<void> {
+  await withStores(call, async (context) => {
+    const user = await requireUser(context, call.operands[0]!);
+    await work(context, user).catch((error: unknown) => {
+      if (isRefusal(error, 'not_found')) throw isGone(user);
+      throw isRefusal(error, 'managed') ? managedFailure(user, context, error) : error;
+    });
+  });
+}
+
+/** True for a user that this configuration keeps, but not for one who has left it. */
+export function isKept({ managed, username }: User, { users }: CommandContext['config']): boolean {
+  const name = canonicalAccountName(username);
+  return managed && Object.keys(users).some((key) => canonicalAccountName(key) === name);
+}
+
+/** The failure when another process removed the user first. */
+export function isGone({ username }: User): Failure {
+  return new Failure('failed', `${JSON.stringify(username)} was removed in the meantime`);
+}
+
+/** The sentence about a service where a person is needed. */
+export function neverSignsIn({ username }: User): string {
+  return `${JSON.stringify(username)} is a service, which never signs in`;
+}
+
+function managedFailure(user: User, { config }: CommandContext, cause: unknown): Failure {
+  const who = JSON.stringify(user.username);
+  return isKept(user, config)
+    ? new Failure('failed', `${who} is kept by the configuration: change it there`, cause)
+    : new Failure('failed', `${who} has left the configuration: user enable takes it over`, cause);
+}
