@@ -14,7 +14,7 @@ import { newVia } from '../runtime/via.ts';
 import { loadTracing } from '../tracing/load.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
-/** What a process that serves has from its beginning, before a store is open. */
+/** Parts of a process that serves, made before a store is open. */
 export interface ProcessParts {
   readonly current: CurrentGateway;
   readonly streams: OpenStreams;
@@ -22,7 +22,7 @@ export interface ProcessParts {
   readonly tracing: Tracing | null;
   readonly health: StoreHealth;
   readonly readiness: ReadReadiness;
-  /** From now on {@link readiness} says `draining`. */
+  /** Has {@link readiness} say `draining` from now on. */
   readonly startDraining: () => void;
   readonly names: GatewayNames;
   readonly descriptors: Descriptors;
@@ -34,15 +34,16 @@ export interface ProcessParts {
   readonly now: () => number;
 }
 
-/** Options that a process gets from its caller. */
+/** Options of {@link createProcessParts}. */
 export interface ProcessOptions {
   readonly now: () => number;
+  /** Finds the addresses of host names; default: as this system is configured. */
   readonly resolve?: Resolve | undefined;
   /** The name of the gateway in `Postern-Via`. Default: a name for this process alone. */
   readonly via?: string;
 }
 
-/** Creates them; `resolve` finds the addresses of host names, by default as this system is configured. */
+/** Creates the parts of this process. */
 export async function createProcessParts(
   config: Config,
   log: Log,

@@ -7,9 +7,9 @@ import {
 } from '../config/configured-files.ts';
 import type { Config, DecisionListenerConfig } from '../config/sections/schema.ts';
 
-/** What a running gateway can't adopt of a new configuration, and what it can. */
+/** A new configuration as far as a running gateway can adopt it. */
 export interface RestartOnly {
-  /** Keys that differ and need a restart. */
+  /** Keys that can't be adopted: they differ and need a restart. */
   readonly keys: readonly string[];
   /** The new configuration with the running values of those keys. */
   readonly config: Config;
@@ -79,7 +79,7 @@ function adoptedListeners(
   return { listeners, others: unmatched + left.length };
 }
 
-/** What of a listener for decisions is fixed once it is open. */
+/** Settings of a listener for decisions that are fixed once it is open. */
 function boundOf({ mode, host, port, tls }: DecisionListenerConfig) {
   return { mode, host, port, hasTls: tls !== undefined };
 }

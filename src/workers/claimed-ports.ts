@@ -1,28 +1,17 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import type { Config } from '../config/sections/schema.ts';
-
-/** Where something listens. */
-export interface ListeningPlace {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** Where every worker listens: for requests first, then for decisions, in the order of `forward_auth`. */
-export function sharedPlaces({ listen, forward_auth }: Config): readonly ListeningPlace[] {
-  return [listen, ...forward_auth].map(({ host, port }) => ({ host, port }));
-}
+import type { ListenerAddress } from '../listeners/decision-listeners.ts';
 
 /**
- * Listens at all of these places alone, for a moment, so that a port that anyone holds is an error, although the processes
- * that are about to listen there share it. Resolves to the places with the ports that the system has chosen where they
+ * Listens at all of these addresses alone, for a moment, so that a port that anyone holds is an error, although the processes
+ * that are about to listen there share it. Resolves to the addresses with the ports that the system has chosen where they
  * were 0; rejects with Node's error.
  */
-export async function claimPorts(places: readonly ListeningPlace[]): Promise<ListeningPlace[]> {
-  const servers = places.map(() => createServer((socket) => socket.destroy()));
-  const claimed: ListeningPlace[] = [];
+export async function claimPorts(addresses: readonly ListenerAddress[]): Promise<ListenerAddress[]> {
+  const servers = addresses.map(() => createServer((socket) => socket.destroy()));
+  const claimed: ListenerAddress[] = [];
   try {
-    for (const [index, { host, port }] of places.entries()) {
+    for (const [index, { host, port }] of addresses.entries()) {
       const server = servers[index]!;
       server.listen({ host, port, exclusive: true });
       await once(server, 'listening');

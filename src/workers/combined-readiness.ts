@@ -1,11 +1,11 @@
 import type { DependencyState, Readiness } from '../http/readiness.ts';
 
-/** What `/readyz` says of dependencies while no worker does. */
+/** State of the dependencies in `/readyz` while no worker responds. */
 const unknown: Readiness['dependencies'] = { records: { ok: false }, sessions: { ok: false } };
 
 /**
- * The readiness of a gateway with several workers: it is ready while one of them is. A dependency is there if it is for every
- * worker that has responded. Null stands for a worker that has not.
+ * Combines the readiness of several workers: the gateway is ready while one of them is, and a dependency is ok if it is for
+ * every worker that has responded. Null stands for a worker that has not.
  */
 export function combineReadiness(states: readonly (Readiness | null)[], isDraining: boolean): Readiness {
   const known = states.filter((state) => state !== null);

@@ -5,8 +5,8 @@ const newline = 0x0a;
 const maxLineBytes = 1024 * 1024;
 
 /**
- * Passes on what a process writes, several whole lines at a time, so that none is broken by those of another. Resolves when
- * the process has closed the stream; what is left of a line then gets its end.
+ * Passes on the output of a process, several whole lines at a time, so that none is broken by those of another. Resolves when
+ * the process has closed the stream; an unfinished line then gets its end.
  */
 export function passLines(from: Readable, write: (lines: string) => void): Promise<void> {
   let pieces: Buffer[] = [];

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long responses are waited for, ms. */
+/** Times for which responses are awaited, ms. */
 interface Waits {
-  /** For the others, once one has responded: less than a probe waits. */
-  readonly patienceMs: number;
-  /** For the first one: longer than a store may take. */
-  readonly longestMs: number;
+  /** For the first response: longer than a store may take. */
+  readonly firstMs: number;
+  /** For the others, once one has come: less than a probe waits. */
+  readonly othersMs: number;
 }
 
-const waitsOfProbes: Waits = { patienceMs: 500, longestMs: 5_000 };
+const waitsOfProbes: Waits = { firstMs: 5_000, othersMs: 500 };
 
 /** The responses of several processes, in their order; null stands for one that failed, or took too long. */
 export async function responsesOf<Value>(
   calls: readonly Promise<Value>[],
-  { patienceMs, longestMs } = waitsOfProbes,
+  { firstMs, othersMs } = waitsOfProbes,
 ): Promise<(Value | null)[]> {
   const responses: (Value | null)[] = calls.map(() => null);
   const settled = calls.map((call, index) =>
@@ -26,8 +26,8 @@ export async function responsesOf<Value>(
   );
   const all = Promise.all(settled);
   const first = Promise.any(calls).catch(() => {});
-  await Promise.race([all, first, after(longestMs)]);
-  await Promise.race([all, after(patienceMs)]);
+  await Promise.race([all, first, after(firstMs)]);
+  await Promise.race([all, after(othersMs)]);
   return [...responses];
 }
 

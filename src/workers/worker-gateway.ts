@@ -1,128 +1,106 @@
-import { readFrom } from '../config/configured-files.ts';
-import type { ListenersTls } from '../listeners/listener-certificates.ts';
-import { createLog, type Log } from '../log/log.ts';
+import { createLog } from '../log/log.ts';
+import type { MetricSnapshot, MetricsRegistry } from '../metrics/registry.ts';
+import { exitOnUncaught } from '../serve/exit-on-uncaught.ts';
 import { createProcessParts, type ProcessParts } from '../serve/process-parts.ts';
-import type {
-  ConfigurationContent,
-  PreparedConfiguration,
-  ServingGateway,
-} from '../serve/serving-gateway.ts';
-import { startServing } from '../serve/start-serving.ts';
-import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
-import type { ListeningPlace } from './claimed-ports.ts';
+import type { CompleteConfiguration, ListenerAddresses, Opened } from '../serve/running-gateway.ts';
+import type { ServingProcess } from '../serve/serving-process.ts';
+import { startProcess } from '../serve/start-process.ts';
+import type { ManagedReading } from '../stores/managed-records.ts';
 import { collectGarbageOnceIdle } from './idle-garbage.ts';
-import { type Message, ProcessCalls, type Remote } from './process-calls.ts';
-import { reportCounts } from './report-counts.ts';
-import type {
-  HandedConfiguration,
-  StartedWorker,
-  SupervisorFunctions,
-  WorkerFunctions,
-  WorkerStart,
-} from './worker-api.ts';
+import type { WorkerFunctions, WorkerStart } from './worker-api.ts';
+import { type Call, respondTo, type WorkerMessage } from './worker-calls.ts';
+
+/** Interval of reports, ms; what a worker counts in that time is lost if it is killed. */
+const reportIntervalMs = 250;
 
 /** The process of a worker, as far as it uses it. */
 export type WorkerTerminal = Pick<NodeJS.Process, 'on' | 'once' | 'send' | 'exit'>;
 
 /** Serves as the supervisor says, until it is told to stop or the supervisor is gone. */
 export function serveAsWorker(terminal: WorkerTerminal): void {
-  const worker = new Worker(terminal);
-  const calls = new ProcessCalls<WorkerFunctions, SupervisorFunctions>(worker, (message) => {
-    // The channel closes with the supervisor; what is to be done then is done on `disconnect`.
-    terminal.send?.(message, undefined, undefined, () => {});
-  });
-  worker.supervisor = calls.remote;
-  terminal.on('message', (message) => calls.receive(message as Message));
+  // The channel closes with the supervisor; what is to be done then is done on `disconnect`.
+  const send = (message: WorkerMessage) => terminal.send?.(message, undefined, undefined, () => {});
+  const worker = new Worker(terminal, (counted) => send({ counted }));
+  terminal.on('message', (call: Call) => void respondTo(worker, call).then(send));
   terminal.once('disconnect', () => worker.endAlone());
-  void calls.remote.loaded();
+  send({ loaded: true });
 }
 
 class Worker implements WorkerFunctions {
-  supervisor!: Remote<SupervisorFunctions>;
   readonly #terminal: WorkerTerminal;
+  readonly #report: (counts: readonly MetricSnapshot[]) => void;
+  readonly #addresses = Promise.withResolvers<ListenerAddresses>();
   #parts: ProcessParts | null = null;
-  #serving: ServingGateway | null = null;
-  #prepared: PreparedConfiguration | null = null;
+  #started: Promise<ServingProcess> | null = null;
+  #serving: ServingProcess | null = null;
   #isEnding = false;
 
-  constructor(terminal: WorkerTerminal) {
+  constructor(terminal: WorkerTerminal, report: (counts: readonly MetricSnapshot[]) => void) {
     this.#terminal = terminal;
+    this.#report = report;
   }
 
-  async start(start: WorkerStart): Promise<StartedWorker> {
-    const { config, storeFiles, isTerminal, showsEchoPage, creates, appliesManaged } = start;
-    const log = createLog({ ...config.log, isTerminal });
+  async open(start: WorkerStart): Promise<void> {
+    const log = createLog({ ...start.config.log, isTerminal: start.isTerminal });
     exitOnUncaught(this.#terminal, log);
-    const parts = await createProcessParts(config, log, { now: Date.now, via: start.via });
-    this.#parts = parts;
-    const places = async () => (await this.supervisor.places()) as [ListeningPlace, ...ListeningPlace[]];
-    const serving = await startServing(config, parts, {
-      content: contentOf(start),
-      readStoreFile: readFrom(storeFiles),
-      showsEchoPage,
-      creates,
-      appliesManaged,
-      listen: async (listener) => {
-        const [{ host, port }] = await places();
-        return listener.listen(host, port, true);
-      },
-      listenForDecisions: async (listeners) => {
-        const [, ...addresses] = await places();
-        return listeners.listen(addresses, true);
+    this.#parts = await createProcessParts(start.config, log, { now: Date.now, via: start.via });
+    const opened = Promise.withResolvers<void>();
+    this.#started = startProcess(start, this.#parts, {
+      ...start,
+      sharesPorts: true,
+      addresses: () => {
+        opened.resolve();
+        return this.#addresses.promise;
       },
     });
+    await Promise.race([opened.promise, this.#started]);
+  }
+
+  async listen(addresses: ListenerAddresses): Promise<Opened> {
+    this.#addresses.resolve(addresses);
+    const serving = await required(this.#started);
     this.#serving = serving;
-    reportCounts(parts.metrics.registry, (counts) => void this.supervisor.counted(counts));
+    reportCounts(required(this.#parts).metrics.registry, this.#report);
     collectGarbageOnceIdle();
-    return { address: serving.address, bootstrapToken: serving.bootstrapToken };
+    const { address, decisionAddresses, bootstrapToken } = serving;
+    return { address, decisionAddresses, bootstrapToken };
   }
 
-  async prepare(next: HandedConfiguration): Promise<void> {
-    await this.discard();
-    this.#prepared = await this.#requireServing().prepare(next.config, contentOf(next));
+  reload(next: CompleteConfiguration, reading: ManagedReading) {
+    return required(this.#serving).reload(next, reading);
   }
 
-  async applyManaged(reading: ManagedReading): Promise<ManagedOutcome['outcome']> {
-    if (this.#prepared === null) throw new Error('nothing is prepared');
-    return this.#prepared.applyManaged(reading);
+  adopt(next: CompleteConfiguration) {
+    return required(this.#serving).adopt(next);
   }
 
-  configurationInForce(): Promise<ConfigurationInForce | undefined> {
-    return this.#requireServing().configurationInForce();
+  renewTls(tls: CompleteConfiguration['tls']): void {
+    required(this.#serving).renewTls(tls);
   }
 
-  apply(): void {
-    this.#prepared?.apply();
-    this.#prepared = null;
-  }
+  ping(): void {}
 
-  async discard(): Promise<void> {
-    const prepared = this.#prepared;
-    this.#prepared = null;
-    await prepared?.discard();
-  }
-
-  renewTls(tls: ListenersTls): void {
-    this.#requireServing().renewTls(tls);
+  configurationInForce() {
+    return required(this.#serving).configurationInForce();
   }
 
   readiness() {
-    return this.#requireParts().readiness();
+    return required(this.#parts).readiness();
   }
 
   metrics() {
-    return this.#requireParts().metrics.registry.snapshot();
+    return required(this.#parts).metrics.registry.snapshot();
   }
 
   async assertionKeys() {
-    return this.#requireParts().current.serving?.assertionKeys() ?? null;
+    return required(this.#parts).current.serving?.assertionKeys() ?? null;
   }
 
   stop(): void {
     void this.#end();
   }
 
-  /** The supervisor is gone: nothing tells a load balancer to send no more, so it is not waited for. */
+  /** Ends without the supervisor: nothing tells a load balancer to send no more, so that isn't waited for. */
   endAlone(): void {
     void this.#end(0);
   }
@@ -137,27 +115,26 @@ class Worker implements WorkerFunctions {
     await this.#parts?.log.close();
     this.#terminal.exit(0);
   }
-
-  #requireServing(): ServingGateway {
-    if (this.#serving === null) throw new Error('this worker does not serve yet');
-    return this.#serving;
-  }
-
-  #requireParts(): ProcessParts {
-    if (this.#parts === null) throw new Error('this worker has not started yet');
-    return this.#parts;
-  }
 }
 
-function contentOf({ files, tls }: HandedConfiguration): ConfigurationContent {
-  return { readFile: readFrom(files), tls };
+/** Reports what is counted whenever something was; the timer does not keep the process alive. */
+function reportCounts(
+  registry: Pick<MetricsRegistry, 'counted'>,
+  report: (counts: readonly MetricSnapshot[]) => void,
+): void {
+  let reported = '';
+  const check = async () => {
+    const counts = await registry.counted();
+    const text = JSON.stringify(counts.map(({ samples }) => samples.map(({ value }) => value)));
+    if (text === reported) return;
+    reported = text;
+    report(counts);
+  };
+  setInterval(() => void check(), reportIntervalMs).unref();
 }
 
-/** After an unexpected error the state of a gateway is unknown: it must not continue. */
-function exitOnUncaught(terminal: WorkerTerminal, log: Log): void {
-  terminal.on('uncaughtException', (error, origin) => {
-    log.error('unexpected error, stopping', { err: error, origin });
-    log.flush();
-    terminal.exit(1);
-  });
+/** Returns a part that is there once the worker has started; throws before. */
+function required<Part>(part: Part | null): Part {
+  if (part === null) throw new Error('this worker does not serve yet');
+  return part;
 }

@@ -1,123 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfiguredFiles } from '../config/configured-files.ts';
+import type { Config } from '../config/sections/schema.ts';
 import { routesOnlyIn } from '../gateway/routes-only-in.ts';
 import type { Readiness } from '../http/readiness.ts';
+import type { ListenerTls } from '../http1/server/tls-settings.ts';
 import type { ListenersTls } from '../listeners/listener-certificates.ts';
 import type { Log } from '../log/log.ts';
 import { EndedCounts, type ProcessMetrics } from '../metrics/combined-metrics.ts';
 import type { Creation } from '../runtime/store-files.ts';
 import { newVia } from '../runtime/via.ts';
-import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
-import { claimPorts, type ListeningPlace, sharedPlaces } from './claimed-ports.ts';
-import { evenPart } from './even-parts.ts';
-import { handedTls } from './handed-tls.ts';
-import { applyIn, applyManagedIn, catchUp, discardIn, prepareIn } from './reload-steps.ts';
+import {
+  type CompleteConfiguration,
+  type ListenerAddresses,
+  listenerAddresses,
+  type Opened,
+  type Serving,
+} from '../serve/running-gateway.ts';
+import type { ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
+import { claimPorts } from './claimed-ports.ts';
+import { combineReadiness } from './combined-readiness.ts';
 import { responsesOf } from './responses.ts';
-import type { HandedConfiguration, StartedWorker, WorkerStart } from './worker-api.ts';
-import type { Outputs, WorkerProcess } from './worker-process.ts';
+import type { WorkerStart } from './worker-api.ts';
+import { type Outputs, WorkerEnded, type WorkerProcess } from './worker-process.ts';
 import { WorkerSlot } from './worker-slot.ts';
 
-/** What a worker's stop may take beside the durations of `shutdown`, ms. */
+/** Time that a worker may take to turn to what another has judged, ms: longer than a store may take. */
+const turnTimeoutMs = 8_000;
+/** Time that a worker may take to judge a configuration, and to apply its users and scope sets, ms. */
+const judgeTimeoutMs = 30_000;
+/** Time that a worker's stop may take beside the durations of `shutdown`, ms. */
 const stopMarginMs = 10_000;
 
+/** Options of the workers, apart from the configuration. */
 export interface GroupOptions {
+  /** Number of workers. */
   readonly count: number;
-  /** What they start with, as configured for the gateway as a whole. */
-  readonly handed: HandedConfiguration;
-  /** Content of the stores' files at the start: workers that are started later open the same stores. */
-  readonly storeFiles: ConfiguredFiles;
+  /** True if the log is read on a terminal. */
   readonly isTerminal: boolean;
   readonly showsEchoPage: boolean;
   readonly creates: Creation;
   readonly outputs: Outputs;
-  readonly log: Log;
-  readonly onRestart: () => void;
 }
 
 /** The workers of a gateway: all of them serve by the same configuration. */
 export class WorkerGroup {
   readonly ended = new EndedCounts();
+  /** Number of workers started in place of one that ended. */
+  restarts = 0;
   readonly #options: GroupOptions;
+  readonly #log: Log;
   readonly #slots: readonly WorkerSlot[];
-  readonly #listening = Promise.withResolvers<void>();
   readonly #via = newVia();
-  #handed: HandedConfiguration;
-  #places: Promise<readonly ListeningPlace[]> | null = null;
+  #isDraining = false;
+  /** Configuration of the gateway as a whole that is in force. */
+  #current!: CompleteConfiguration;
+  /** Content of the stores' files at the start: workers that are started later open the same stores. */
+  #storeFiles!: ConfiguredFiles;
+  #addresses!: ListenerAddresses;
 
-  /** Starts the processes; they serve from {@link start} on. */
-  constructor(options: GroupOptions) {
+  constructor(options: GroupOptions, log: Log) {
     this.#options = options;
-    this.#handed = options.handed;
+    this.#log = log;
     const slotOptions = {
       startAgain: () => {
-        options.onRestart();
-        return this.#startOf({ creates: 'never', appliesManaged: false });
+        this.restarts += 1;
+        return {
+          start: this.#startOf({ creates: 'never', appliesManaged: false }),
+          addresses: this.#addresses,
+        };
       },
-      places: () => this.#claim(),
       onEnded: this.ended.add.bind(this.ended),
       outputs: options.outputs,
-      log: options.log,
+      log,
     };
     this.#slots = Array.from({ length: options.count }, (_, index) => new WorkerSlot(index + 1, slotOptions));
   }
 
   /** Serves; the first worker makes and migrates the stores before the others open them. Rejects as a worker does. */
-  async start(): Promise<StartedWorker> {
-    const { creates } = this.#options;
-    const handed = this.#handed;
+  async start(initial: CompleteConfiguration, storeFiles: ConfiguredFiles): Promise<Serving> {
+    this.#current = initial;
+    this.#storeFiles = storeFiles;
     const [first, ...others] = this.#slots;
+    const wanted = listenerAddresses(initial.config);
     try {
-      const starting = first!.start(this.#startOf({ creates, appliesManaged: true }));
-      await Promise.race([this.#listening.promise, starting]);
+      // A port that someone holds is known before any store is opened; one that the system chooses is chosen late.
+      await claimPorts(wanted.filter(({ port }) => port !== 0));
+      for (const slot of this.#slots) slot.launch();
+      await first!.open(this.#startOf({ creates: this.#options.creates, appliesManaged: true }));
+      const addresses = (await claimPorts(wanted)) as [ListenerAddresses[0], ...ListenerAddresses];
+      this.#addresses = addresses;
       const start = this.#startOf({ creates: 'never', appliesManaged: false });
-      const [started] = await Promise.all([starting, ...others.map((slot) => slot.start(start))]);
-      // A certificate that was renewed meanwhile.
-      if (this.#handed !== handed) this.renewTls(this.#handed.tls);
-      return started;
+      const opening = others.map(async (slot) => {
+        await slot.open(start);
+        return slot.listen(addresses);
+      });
+      const [opened] = await Promise.all([first!.listen(addresses), ...opening]);
+      return this.#servingAt(opened);
     } catch (error) {
       this.kill();
       throw error;
     }
   }
 
-  /** Serves by another configuration; rejects, with everything as it was, if a worker can't, or `applyManaged` does. */
-  async reload(next: HandedConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']> {
-    const part = this.#partOf(next);
-    const asked = this.#serving();
-    const prepared = await prepareIn(asked, part);
-    const outcome = await applyManagedIn(prepared, reading).catch(async (error: unknown) => {
-      await discardIn(prepared);
-      throw error;
-    });
-    this.ended.forget(routesOnlyIn(this.#handed.config, next.config));
-    this.#handed = next;
-    for (const slot of this.#slots) slot.startAnew();
-    // A worker that does not respond holds up no other: its successor starts with this configuration.
-    for (const worker of asked) if (!prepared.includes(worker)) worker.kill();
-    const late = this.#serving().filter((worker) => !asked.includes(worker));
-    await Promise.all([applyIn(prepared), catchUp(late, part)]);
-    return outcome;
+  #servingAt(opened: Opened): Serving {
+    return {
+      ...opened,
+      reload: (next, reading) => this.#reload(next, reading),
+      renewTls: (tls) => this.#renewTls(tls),
+      configurationInForce: () => this.#serving()[0]?.call('configurationInForce') ?? notServing(),
+      stop: () => this.#stop(),
+    };
   }
 
-  /** The configuration in force, as a worker reads it; rejects if no worker can. */
-  configurationInForce(): Promise<ConfigurationInForce | undefined> {
-    const [first] = this.#serving();
-    return first?.remote.configurationInForce() ?? notServing();
+  /** Readiness of the gateway; a worker that does not serve, or does not respond, is not ready. */
+  async readiness(): Promise<Readiness> {
+    const asked = this.#slots.map((slot) => slot.serving?.call('readiness') ?? notServing());
+    return combineReadiness(await responsesOf(asked), this.#isDraining);
   }
 
-  /** Every worker uses this certificate for new connections. */
-  renewTls(renewed: ListenersTls): void {
-    const tls = handedTls(renewed);
-    this.#handed = { ...this.#handed, tls };
-    for (const slot of this.#slots) slot.startAnew();
-    for (const worker of this.#serving()) worker.remote.renewTls(tls).catch(() => worker.kill());
-  }
-
-  /** Of every worker; null if it does not serve, or did not respond. */
-  readiness(): Promise<(Readiness | null)[]> {
-    return responsesOf(this.#slots.map((slot) => slot.serving?.remote.readiness() ?? notServing()));
-  }
-
-  /** Of every worker; of one that does not respond, what it had counted. */
+  /** Metrics of every worker; of one that does not respond, what it had counted. */
   async metrics(): Promise<ProcessMetrics[]> {
     const asked = this.#slots.map((slot) => slot.serving);
     const responses = await responsesOf(this.#slots.map((slot) => slot.metrics()));
@@ -130,39 +131,93 @@ export class WorkerGroup {
 
   /** The public keys of assertions, from the first worker that responds: all have the same. Null: none does. */
   async assertionKeys(): Promise<object | null> {
-    const asked = this.#serving().map((worker) => worker.remote.assertionKeys());
+    const asked = this.#serving().map((worker) => worker.call('assertionKeys'));
     return Promise.any(asked).catch(() => null);
   }
 
-  /** Drains and ends all of them; resolves to whether each ended by itself, in time. */
-  async stop(): Promise<boolean> {
-    const { delay, timeout } = this.#handed.config.shutdown;
-    const ends = await Promise.all(this.#slots.map((slot) => slot.stop(delay + timeout + stopMarginMs)));
-    return ends.every((end) => end === null || end.code === 0);
-  }
-
-  /** Ends all of them at once. */
+  /** Ends all workers at once. */
   kill(): void {
     for (const slot of this.#slots) slot.kill();
   }
 
-  #startOf(how: Pick<WorkerStart, 'creates' | 'appliesManaged'>): WorkerStart {
-    const { storeFiles, isTerminal, showsEchoPage } = this.#options;
-    return { ...this.#partOf(this.#handed), storeFiles, isTerminal, showsEchoPage, via: this.#via, ...how };
+  /** Has one worker judge the configuration by turning to it, as a single process does, and then the others follow. */
+  async #reload(next: CompleteConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']> {
+    const part = this.#partOf(next);
+    const { judge, outcome } = await this.#judge(part, reading);
+    this.ended.forget(routesOnlyIn(this.#current.config, next.config));
+    this.#log.configure(next.config.log);
+    this.#current = next;
+    await this.#turnAll((worker) => (worker === judge ? undefined : worker.call('adopt', part)));
+    return outcome;
   }
 
-  #partOf(handed: HandedConfiguration): HandedConfiguration {
-    const { config, files, tls } = handed;
-    return { config: evenPart(config, this.#options.count), files, tls: handedTls(tls) };
+  async #judge(part: CompleteConfiguration, reading: ManagedReading) {
+    for (;;) {
+      const judge = await this.#responsive();
+      try {
+        return { judge, outcome: await inTime(judge.call('reload', part, reading), judgeTimeoutMs) };
+      } catch (error) {
+        // It was killed, or crashed, whatever the configuration is.
+        if (error instanceof WorkerEnded) continue;
+        // It may still turn to a configuration that isn't in force.
+        if (error instanceof NoResponse) judge.kill();
+        throw error;
+      }
+    }
   }
 
-  /** The first worker that is about to listen has the ports claimed, others share them. */
-  #claim(): Promise<readonly ListeningPlace[]> {
-    this.#places ??= claimPorts(sharedPlaces(this.#options.handed.config)).then((places) => {
-      this.#listening.resolve();
-      return places;
+  /** The first worker that responds, so that none that hangs is waited for. */
+  async #responsive(): Promise<WorkerProcess> {
+    const asked = this.#serving().map(async (worker) => {
+      await worker.call('ping');
+      return worker;
     });
-    return this.#places;
+    return inTime(Promise.any(asked).catch(notServing));
+  }
+
+  #renewTls(tls: ListenersTls): void {
+    this.#current = { ...this.#current, tls };
+    void this.#turnAll((worker) => worker.call('renewTls', textsOf(tls)));
+  }
+
+  /** Turns every worker to what is in force; one that can't, or does not respond, is replaced by one that starts with it. */
+  async #turnAll(turn: (worker: WorkerProcess) => Promise<void> | undefined): Promise<void> {
+    for (const slot of this.#slots) slot.startAnew();
+    const turning = this.#slots.map(async ({ number, serving }) => {
+      if (serving === null) return;
+      await inTime(turn(serving)).catch((error: unknown) => {
+        if (!serving.hasEnded) this.#log.warn('worker is replaced', { worker: number, err: error });
+        serving.kill();
+      });
+    });
+    await Promise.all(turning);
+  }
+
+  /** Drains and ends all of them; rejects if one had to be killed, or failed. */
+  async #stop(): Promise<void> {
+    this.#isDraining = true;
+    // A second signal, for which this process ends at once, ends them, too.
+    process.once('exit', () => this.kill());
+    const { delay, timeout } = this.#current.config.shutdown;
+    const ends = await Promise.all(this.#slots.map((slot) => slot.stop(delay + timeout + stopMarginMs)));
+    if (ends.some((end) => end !== null && end.code !== 0))
+      throw new WorkerEnded('a worker did not stop as it should');
+  }
+
+  #startOf(how: Pick<WorkerStart, 'creates' | 'appliesManaged'>): WorkerStart {
+    const { isTerminal, showsEchoPage } = this.#options;
+    return {
+      ...this.#partOf(this.#current),
+      storeFiles: this.#storeFiles,
+      isTerminal,
+      showsEchoPage,
+      via: this.#via,
+      ...how,
+    };
+  }
+
+  #partOf({ config, files, tls }: CompleteConfiguration): CompleteConfiguration {
+    return { config: evenPart(config, this.#options.count), files, tls: textsOf(tls) };
   }
 
   #serving(): WorkerProcess[] {
@@ -170,6 +225,46 @@ export class WorkerGroup {
   }
 }
 
+/** The configuration of one of `count` workers, with an even part, rounded up, of each limit of the gateway as a whole. */
+export function evenPart(config: Config, count: number): Config {
+  const part = (whole: number) => Math.ceil(whole / count);
+  const { limits, passwords, upstreams } = config;
+  const connections = part(limits.connections);
+  const connections_per_address = part(limits.connections_per_address);
+  const concurrency = part(passwords.concurrency);
+  const parts = Object.entries(upstreams).map(([name, upstream]) => {
+    const max_connections = part(upstream.max_connections);
+    return [name, { ...upstream, max_connections, max_waiting: part(upstream.max_waiting) }];
+  });
+  return {
+    ...config,
+    limits: { ...limits, connections, connections_per_address },
+    passwords: { ...passwords, concurrency, queue: part(passwords.queue) },
+    upstreams: Object.fromEntries(parts),
+  };
+}
+
+/** The settings as they are sent: PEM texts, no objects that are made of them. */
+function textsOf({ listen, decisions }: ListenersTls): ListenersTls {
+  const texts = (tls: ListenerTls | null) => tls && { cert: tls.cert, key: tls.key, clients: tls.clients };
+  return { listen: texts(listen), decisions: decisions.map(texts) };
+}
+
+class NoResponse extends Error {
+  constructor() {
+    super('a worker did not respond');
+    this.name = 'NoResponse';
+  }
+}
+
+/** The response; rejects with {@link NoResponse} if it takes too long. */
+async function inTime<T>(response: T | Promise<T>, timeoutMs = turnTimeoutMs): Promise<T> {
+  const tooLate = sleep(timeoutMs, undefined, { ref: false }).then(() => {
+    throw new NoResponse();
+  });
+  return Promise.race([response, tooLate]);
+}
+
 function notServing(): Promise<never> {
-  return Promise.reject(new Error('the worker does not serve'));
+  return Promise.reject(new Error('no worker serves'));
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
+import type { MetricSnapshot } from '../metrics/registry.ts';
 import { passLines } from './pass-lines.ts';
-import { type Message, ProcessCalls, type Remote } from './process-calls.ts';
-import type { SupervisorFunctions, WorkerFunctions } from './worker-api.ts';
+import { PendingCalls, type WorkerMessage } from './worker-calls.ts';
 
-/** How a process ended. */
+/** End of a process. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -20,7 +20,7 @@ export class WorkerEnded extends Error {
   }
 }
 
-/** Where what a worker writes goes, whole lines at a time. */
+/** Destinations of what a worker writes, whole lines at a time. */
 export interface Outputs {
   readonly log: (lines: string) => void;
   readonly errors: (lines: string) => void;
@@ -28,32 +28,40 @@ export interface Outputs {
 
 const entry = new URL(`worker${extname(import.meta.filename)}`, import.meta.url);
 
-/** One process that serves. */
+/** Process of a worker. */
 export class WorkerProcess {
-  /** Its functions; they reject once it has ended. */
-  readonly remote: Remote<WorkerFunctions>;
-  /** Resolves once it has ended, and everything that it wrote has been passed on. */
+  /** Calls a function of the worker; rejects once the process has ended. */
+  readonly call: PendingCalls['call'];
+  /** Resolves once the worker can be called, or has ended. */
+  readonly loaded: Promise<unknown>;
+  /** Resolves once the process has ended, and everything that it wrote has been passed on. */
   readonly ended: Promise<ProcessEnd>;
+  /** Counters and histograms, as last reported. */
+  counts: readonly MetricSnapshot[] = [];
   readonly #child: ChildProcess;
   #hasEnded = false;
 
-  /** Starts it; `slot` is what it is called in a list of processes. Throws if the system can't. */
-  constructor(slot: number, functions: SupervisorFunctions, outputs: Outputs) {
+  /** Starts the process of worker number `slot`, as lists of processes name it. Throws if the system can't. */
+  constructor(slot: number, outputs: Outputs) {
     const child = fork(entry, [`worker-${slot}`], {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.#child = child;
-    // Those of its channel as well: its end follows.
+    // Errors of its channel, too: the exit event reports a dead worker.
     child.on('error', () => {});
     if (child.pid === undefined)
       throw new WorkerEnded('a worker could not be started: the system has no room for it');
-    const calls = new ProcessCalls<SupervisorFunctions, WorkerFunctions>(functions, (message) => {
-      // That it has ended is seen by its end, not by what can't be sent to it.
-      child.send(message, () => {});
+    const calls = new PendingCalls((call) => {
+      child.send(call, () => {});
     });
-    this.remote = calls.remote;
-    child.on('message', (message) => calls.receive(message as Message));
+    this.call = calls.call.bind(calls) as PendingCalls['call'];
+    const loaded = Promise.withResolvers<void>();
+    child.on('message', (message: WorkerMessage) => {
+      if ('response' in message) calls.settle(message);
+      else if ('counted' in message) this.counts = message.counted;
+      else loaded.resolve();
+    });
     const written = Promise.all([
       passLines(child.stdout!, outputs.log),
       passLines(child.stderr!, outputs.errors),
@@ -64,23 +72,20 @@ export class WorkerProcess {
       calls.close(new WorkerEnded(`a worker ended (${describeEnd(end)})`));
       return end;
     });
-  }
-
-  get pid(): number | undefined {
-    return this.#child.pid;
+    this.loaded = Promise.race([loaded.promise, this.ended]);
   }
 
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Ends it at once. */
+  /** Ends the process at once. */
   kill(): void {
     this.#child.kill('SIGKILL');
   }
 }
 
-/** For a sentence: the signal or the exit code. */
+/** Describes an end in a sentence: the signal or the exit code. */
 export function describeEnd({ code, signal }: ProcessEnd): string {
   return signal ?? `exit code ${code}`;
 }

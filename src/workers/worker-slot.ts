@@ -1,80 +1,114 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log/log.ts';
 import type { MetricSnapshot } from '../metrics/registry.ts';
-import { Restarts } from './restarts.ts';
-import type { StartedWorker, SupervisorFunctions, WorkerStart } from './worker-api.ts';
+import type { ListenerAddresses, Opened } from '../serve/running-gateway.ts';
+import type { WorkerStart } from './worker-api.ts';
 import { describeEnd, type Outputs, type ProcessEnd, WorkerProcess } from './worker-process.ts';
 
-/** What slots have in common. */
+/** Time for which a process has to serve until its end counts as the first one again, ms. */
+const soundAfterMs = 60_000;
+const firstPauseMs = 500;
+const longestPauseMs = 30_000;
+
+/** The pauses before a worker is started again: none after the first end, then longer each time. */
+export class Restarts {
+  readonly #now: () => number;
+  #ends = 0;
+  #servedSince: number | null = null;
+
+  /** `now` in ms; default: a clock that never goes back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Records that a process serves from now on. */
+  served(): void {
+    this.#servedSince = this.#now();
+  }
+
+  /** Returns the pause, ms, after a process that has just ended. */
+  pauseMs(): number {
+    if (this.#servedSince !== null && this.#now() - this.#servedSince >= soundAfterMs) this.#ends = 0;
+    this.#servedSince = null;
+    this.#ends += 1;
+    return this.#ends === 1 ? 0 : Math.min(firstPauseMs * 2 ** (this.#ends - 2), longestPauseMs);
+  }
+}
+
+/** Options of every slot of a gateway. */
 export interface SlotOptions {
-  /** How a process starts that takes the place of one that ended. */
-  readonly startAgain: () => WorkerStart;
-  /** Where all workers listen; called when one is about to. */
-  readonly places: SupervisorFunctions['places'];
-  /** What a process had counted that has ended. */
+  /** Start of a process in place of one that ended; called when it can be called. */
+  readonly startAgain: () => { readonly start: WorkerStart; readonly addresses: ListenerAddresses };
+  /** Called with what a process had counted that has ended. */
   readonly onEnded: (counts: readonly MetricSnapshot[]) => void;
   readonly outputs: Outputs;
   readonly log: Pick<Log, 'info' | 'error'>;
 }
 
-/** The place of one worker: a process that serves, or another that is started for it. */
+/** Slot of one worker: a process that serves, or another that is started in place of it. */
 export class WorkerSlot {
   /** From 1. */
   readonly number: number;
   readonly #options: SlotOptions;
   readonly #restarts = new Restarts();
-  #process: WorkerProcess;
+  #process: WorkerProcess | null = null;
   #isServing = false;
-  #hasServed = false;
   #isStopping = false;
-  /** It was ended because another configuration came. */
+  /** The process was ended because another configuration came. */
   #isOutdated = false;
-  /** Why it could not start. */
+  /** Error of the last start. */
   #failure: unknown = null;
-  /** What the process has counted, as far as is known. */
-  #counts: readonly MetricSnapshot[] = [];
-  #loaded!: Promise<void>;
+  /** Resolves to the end of the last process, once no other is started. */
   #kept: Promise<ProcessEnd | null> = Promise.resolve(null);
 
-  /** Starts a process, which serves once it is told how. */
   constructor(number: number, options: SlotOptions) {
     this.number = number;
     this.#options = options;
-    this.#process = this.#launch();
   }
 
   /** The process, while it serves. */
   get serving(): WorkerProcess | null {
-    return this.#isServing && !this.#process.hasEnded ? this.#process : null;
+    return this.#isServing && this.#process?.hasEnded === false ? this.#process : null;
   }
 
-  /** What the process has counted, as far as is known. */
+  /** Counters and histograms of the process, as far as they are known. */
   get counts(): readonly MetricSnapshot[] {
-    return this.#counts;
+    return this.#process?.counts ?? [];
   }
 
-  /** Serves for the first time; rejects as the worker does, or because it ended. From then on the place is kept. */
-  async start(start: WorkerStart): Promise<StartedWorker> {
-    const started = await this.#serve(start);
+  /** Starts a process, which serves once it is told how. Throws if the system can't. */
+  launch(): void {
+    this.#process = new WorkerProcess(this.number, this.#options.outputs);
+  }
+
+  /** Has the launched process open the stores; rejects as the worker does, or because it ended. */
+  async open(start: WorkerStart): Promise<void> {
+    await this.#launched.loaded;
+    await this.#launched.call('open', start);
+  }
+
+  /** Has it serve, and starts another whenever it has ended from then on; rejects as the worker does, or because it ended. */
+  async listen(addresses: ListenerAddresses): Promise<Opened> {
+    const opened = await this.#listen(addresses);
     this.#kept = this.#keep();
-    return started;
+    return opened;
   }
 
-  /** Every metric of the process; rejects if it does not serve. */
+  /** Returns every metric of the process; rejects if it does not serve. */
   async metrics(): Promise<readonly MetricSnapshot[]> {
     const { serving } = this;
     if (serving === null) throw new Error('the worker does not serve');
-    const metrics = await serving.remote.metrics();
+    const metrics = await serving.call('metrics');
     // What was scraped must not be forgotten if the process ends now.
-    if (serving === this.serving) this.#counts = metrics.filter(onlyGrows);
+    if (serving === this.serving) serving.counts = metrics.filter(onlyGrows);
     return metrics;
   }
 
-  /** Another configuration came while a process was starting again with the last one: it starts over. */
+  /** Starts over if a process is starting again by the last configuration while another came. */
   startAnew(): void {
-    if (!this.#hasServed || this.#isServing || this.#process.hasEnded) return;
+    if (this.#isServing || this.#launched.hasEnded) return;
     this.#isOutdated = true;
-    this.#process.kill();
+    this.#launched.kill();
   }
 
   /** Drains and ends the process; resolves to how it ended, null if there was none. After `timeoutMs` it is killed. */
@@ -85,7 +119,7 @@ export class WorkerSlot {
       this.kill();
       return null;
     }
-    serving.remote.stop().catch(() => {});
+    serving.call('stop').catch(() => {});
     const timer = setTimeout(() => serving.kill(), timeoutMs);
     const end = await this.#kept;
     clearTimeout(timer);
@@ -95,42 +129,29 @@ export class WorkerSlot {
   /** Ends the process at once, and starts no other. */
   kill(): void {
     this.#isStopping = true;
-    this.#process.kill();
+    this.#process?.kill();
   }
 
-  #launch(): WorkerProcess {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const launched: WorkerProcess = new WorkerProcess(
-      this.number,
-      {
-        loaded: resolve,
-        places: this.#options.places,
-        counted: (counts) => {
-          if (launched === this.#process) this.#counts = counts;
-        },
-      },
-      this.#options.outputs,
-    );
-    this.#loaded = Promise.race([promise, launched.ended.then(() => {})]);
-    return launched;
+  get #launched(): WorkerProcess {
+    if (this.#process === null) throw new Error('no process has been launched');
+    return this.#process;
   }
 
-  async #serve(start: WorkerStart): Promise<StartedWorker> {
-    await this.#loaded;
-    const started = await this.#process.remote.start(start);
+  async #listen(addresses: ListenerAddresses): Promise<Opened> {
+    const opened = await this.#launched.call('listen', addresses);
     this.#isServing = true;
-    this.#hasServed = true;
     this.#restarts.served();
-    return started;
+    return opened;
   }
 
   /** Starts another process whenever one has ended; resolves to how the last one ended. */
   async #keep(): Promise<ProcessEnd | null> {
     for (;;) {
-      const end = await this.#process.ended;
+      const process = this.#launched;
+      const end = await process.ended;
       this.#isServing = false;
-      this.#options.onEnded(this.#counts);
-      this.#counts = [];
+      this.#options.onEnded(process.counts);
+      process.counts = [];
       if (this.#isStopping) return end;
       const pauseMs = this.#isOutdated ? 0 : this.#restarts.pauseMs();
       this.#report(end, pauseMs);
@@ -144,14 +165,17 @@ export class WorkerSlot {
 
   async #serveAgain(): Promise<void> {
     try {
-      this.#process = this.#launch();
+      this.launch();
     } catch (error) {
       this.#failure = error;
       return;
     }
-    const launched = this.#process;
+    const launched = this.#launched;
     try {
-      await this.#serve(this.#options.startAgain());
+      await launched.loaded;
+      const { start, addresses } = this.#options.startAgain();
+      await this.open(start);
+      await this.#listen(addresses);
       this.#options.log.info('worker started again', { worker: this.number });
     } catch (error) {
       if (!launched.hasEnded) this.#failure = error;

@@ -1,5 +1,5 @@
 // The first file of a worker. Signals from a terminal reach every process in front of it, and a service manager may send
-// them to all: what they mean is the supervisor's to say.
+// them to all: the supervisor alone answers them.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.stderr.on('error', () => {});
 

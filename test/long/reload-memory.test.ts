@@ -7,7 +7,7 @@ import t from 'tap';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { createLog } from '../../src/log/log.ts';
-import { startGateway } from '../../src/serve/start.ts';
+import { startGateway } from '../../src/serve/start-gateway.ts';
 import { testConfig } from '../support/gateway/gateway.ts';
 import { isLong } from '../support/gateway/gateway-under-load.ts';
 import { mebibytes } from '../support/gateway/process-usage.ts';

@@ -4,7 +4,7 @@ import t from 'tap';
 
 t.test('what serves loads no HTTP client of Node’s own', async (t) => {
   const program = `
-    await import(${JSON.stringify(new URL('../../src/serve/start.ts', import.meta.url))});
+    await import(${JSON.stringify(new URL('../../src/serve/start-gateway.ts', import.meta.url))});
     console.log(process.moduleLoadList.filter((name) => name.includes('undici')).length);
   `;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { stringify } from 'yaml';
+import { workerCount } from '../../src/cli/serve/serve.ts';
 import { loadConfigText } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/sections/schema.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -8,12 +9,12 @@ import type { Readiness } from '../../src/http/readiness.ts';
 import { ManagedProblems } from '../../src/runtime/managed-configuration.ts';
 import { StoreOpenError } from '../../src/stores/store-open-error.ts';
 import { combineReadiness } from '../../src/workers/combined-readiness.ts';
-import { evenPart } from '../../src/workers/even-parts.ts';
 import { passLines } from '../../src/workers/pass-lines.ts';
-import { type Message, ProcessCalls } from '../../src/workers/process-calls.ts';
 import { responsesOf } from '../../src/workers/responses.ts';
-import { Restarts } from '../../src/workers/restarts.ts';
-import { workerCount } from '../../src/workers/worker-count.ts';
+import type { WorkerFunctions } from '../../src/workers/worker-api.ts';
+import { PendingCalls, respondTo, type WorkerMessage } from '../../src/workers/worker-calls.ts';
+import { evenPart } from '../../src/workers/worker-group.ts';
+import { Restarts } from '../../src/workers/worker-slot.ts';
 import { testConfig } from '../support/gateway/gateway.ts';
 
 function configOf(overrides: object): Config {
@@ -137,15 +138,13 @@ t.test('a line without an end is cut, not kept for ever', async (t) => {
   t.ok(passed >= 3 * 1024 * 1024);
 });
 
-/** Two ends that talk to each other, over copies as between processes. */
-function connected(functions: object): ProcessCalls<object, Record<string, () => unknown>> {
-  const near: ProcessCalls<object, Record<string, () => unknown>> = new ProcessCalls({}, (message) =>
-    far.receive(structuredClone(message) as Message),
-  );
-  const far: ProcessCalls<object, object> = new ProcessCalls(functions, (message) =>
-    near.receive(structuredClone(message)),
-  );
-  return near;
+/** Calls of a worker with these functions, over copies as between processes. */
+function connected(functions: Partial<WorkerFunctions>): PendingCalls {
+  const calls: PendingCalls = new PendingCalls(async (call) => {
+    const message = await respondTo(functions as WorkerFunctions, structuredClone(call));
+    calls.settle(structuredClone(message) as Extract<WorkerMessage, { response: number }>);
+  });
+  return calls;
 }
 
 t.test('an error keeps what its sentence and exit code are made of', async (t) => {
@@ -157,44 +156,50 @@ t.test('an error keeps what its sentence and exit code are made of', async (t) =
   });
   const findings = [{ path: ['users', 'ada'], rule: 'is there already' }];
   const cause = Object.assign(new Error('full'), { code: 'SQLITE_FULL' });
-  const errors = {
-    plain: () => {
-      throw new Error('no');
-    },
-    listening: () => Promise.reject(listening),
-    opening: () => Promise.reject(new StoreOpenError('/data/records.db', 'is not a database')),
-    managed: () => Promise.reject(new ManagedProblems(findings)),
-    refused: () => Promise.reject(new Refusal('store_unavailable', { cause })),
-  };
-  const { remote } = connected(errors);
-  await t.rejects(remote.plain!(), new Error('no'));
-  await t.rejects(remote.listening!(), {
+  const thrownOver = (error: Error) =>
+    connected({ metrics: () => Promise.reject(error) })
+      .call('metrics')
+      .catch((error: unknown) => error);
+  t.match(await thrownOver(new Error('no')), new Error('no'));
+  t.match(await thrownOver(listening), {
     code: 'EADDRINUSE',
     syscall: 'listen',
     address: '127.0.0.1',
     port: 80,
   });
-  await t.rejects(remote.opening!(), { code: 'store_open_failed', message: /is not a database/ });
-  const managed = await remote.managed!().catch((error: unknown) => error);
+  t.match(await thrownOver(new StoreOpenError('/data/records.db', 'is not a database')), {
+    code: 'store_open_failed',
+    message: /is not a database/,
+  });
+  const managed = await thrownOver(new ManagedProblems(findings));
   t.ok(managed instanceof ManagedProblems);
   t.match(managed, { findings });
-  const refused = await remote.refused!().catch((error: unknown) => error);
+  const refused = await thrownOver(new Refusal('store_unavailable', { cause }));
   t.ok(refused instanceof Refusal);
   t.match(refused, { code: 'store_unavailable', options: { cause: { code: 'SQLITE_FULL' } } });
+  const thrown = connected({
+    ping() {
+      throw new Error('at once');
+    },
+  });
+  await t.rejects(thrown.call('ping'), new Error('at once'));
 });
 
 t.test('calls that have no response reject once the other process has ended', async (t) => {
-  const calls = connected({ never: () => new Promise(() => {}), now: () => 1 });
-  t.equal(await calls.remote.now!(), 1);
-  const pending = calls.remote.never!();
+  const calls = connected({
+    metrics: () => new Promise(() => {}),
+    assertionKeys: async () => ({ keys: [] }),
+  });
+  t.strictSame(await calls.call('assertionKeys'), { keys: [] });
+  const pending = calls.call('metrics');
   calls.close(new Error('it ended'));
   await t.rejects(pending, new Error('it ended'));
-  await t.rejects(calls.remote.now!(), new Error('it ended'));
+  await t.rejects(calls.call('assertionKeys'), new Error('it ended'));
 });
 
 t.test('responses are waited for, but not those of a process that hangs', async (t) => {
   const hanging = new Promise<number>(() => {});
-  const soon = { patienceMs: 1, longestMs: 1 };
+  const soon = { firstMs: 1, othersMs: 1 };
   const failing = () => Promise.reject(new Error('no'));
   // Timers of the probes keep no process alive.
   const alive = setInterval(() => {}, 1_000);

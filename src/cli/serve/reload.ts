@@ -1,28 +1,23 @@
-import { unwatchFile, watchFile } from 'node:fs';
+import { statSync, unwatchFile, watchFile } from 'node:fs';
 import { configuredPaths } from '../../config/configured-files.ts';
 import { formatProblem } from '../../config/report/problems.ts';
-import type { Config } from '../../config/sections/schema.ts';
 import type { Log } from '../../log/log.ts';
 import { ManagedProblems } from '../../runtime/managed-configuration.ts';
+import type { RunningGateway } from '../../serve/running-gateway.ts';
 import type { Call } from '../command.ts';
 import { linesOf, type ReadConfig, readConfig, warningLines } from '../configuration.ts';
 
-/** How often the files are checked for changes, ms; a symbolic link is followed, so replacing it counts. */
+/** Interval at which the files are checked for changes, ms; a symbolic link is followed, so replacing it counts. */
 const pollIntervalMs = 1_000;
-/** How long to wait after a change before reading it, ms: more files may be about to change. */
+/** Pause between a change and reading it, ms: more files may be about to change. */
 const settleMs = 200;
 
 /** The first delay before a failed reload is tried again, ms; it doubles with every failure. */
 const retryDelayMs = 1_000;
 const longestRetryDelayMs = 60_000;
 
-/** What a configuration is applied to: a gateway, in one process or several. */
-export interface Reloadable {
-  /** Serves by another configuration from now on; rejects, with everything as it was, if it can't. */
-  reload(wanted: Config): Promise<void>;
-  /** Takes note of a configuration that could not be read. */
-  reloadFailed(problems: readonly string[]): void;
-}
+/** The part of a gateway, in one process or several, that takes another configuration. */
+type Reloadable = Pick<RunningGateway, 'reload' | 'reloadFailed'>;
 
 /**
  * Reads the configuration again on SIGHUP and whenever one of its files changes: the configuration itself, the files its
@@ -34,9 +29,11 @@ export class ConfigurationWatch {
   readonly #call: Call;
   readonly #log: Log;
   #gateway: Reloadable | null = null;
-  /** Something has changed that hasn't been read yet. */
+  /** True if something has changed that hasn't been read yet. */
   #isStale = false;
   #watched: readonly string[] = [];
+  /** State of the watched files when they were read last. */
+  #states: ReadonlyMap<string, string> = new Map();
   #timer: NodeJS.Timeout | undefined;
   #underway: Promise<void> = Promise.resolve();
   #retryInMs = retryDelayMs;
@@ -64,7 +61,10 @@ export class ConfigurationWatch {
     this.#watched = files;
   }
 
-  readonly #onChange = (): void => this.#reloadIn(settleMs);
+  /** A change that a signal has had read already is no other. */
+  readonly #onChange = (): void => {
+    if (this.#watched.some((file) => stateOf(file) !== this.#states.get(file))) this.#reloadIn(settleMs);
+  };
 
   #reloadIn(delayMs: number): void {
     clearTimeout(this.#timer);
@@ -80,8 +80,10 @@ export class ConfigurationWatch {
   }
 
   async #reloadNow(gateway: Reloadable): Promise<void> {
+    const before = statesOf(this.#watched);
     const next = readConfig(this.#call);
     this.#watch(next);
+    this.#states = new Map([...statesOf(this.#watched), ...before]);
     if (next.config === undefined) {
       gateway.reloadFailed(next.problems.map((problem) => formatProblem(next.file, problem)));
       if (next.hasFileProblems) this.#retryLater();
@@ -109,7 +111,7 @@ export class ConfigurationWatch {
   }
 }
 
-/** Logs what a configuration says that is probably a mistake, as `check` reports it. */
+/** Logs probable mistakes in a configuration, as `check` reports them. */
 export function logWarnings(read: ReadConfig, log: Log): void {
   for (const warning of warningLines(read)) log.warn('configuration warning', { warning });
 }
@@ -117,6 +119,20 @@ export function logWarnings(read: ReadConfig, log: Log): void {
 /** The files that a configuration is made of; while it can't be read, those that it was made of before. */
 function filesOf({ sources, config }: ReadConfig, before: readonly string[]): readonly string[] {
   return [...new Set([...sources, ...(config === undefined ? before : configuredPaths(config))])];
+}
+
+function statesOf(files: readonly string[]): Map<string, string> {
+  return new Map(files.map((file) => [file, stateOf(file)]));
+}
+
+/** Identity and time of the last change of a file; empty if it can't be read. */
+function stateOf(file: string): string {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+  } catch {
+    return '';
+  }
 }
 
 /** Says in a sentence which certificate, key or CA file can't be read or used; undefined for any other error. */

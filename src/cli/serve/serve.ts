@@ -1,17 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { availableParallelism } from 'node:os';
 import type { Config } from '../../config/sections/schema.ts';
 import { createLineWriter, type LineWriter } from '../../log/line-writer.ts';
 import { createLog, type Log } from '../../log/log.ts';
 import { hostAndPort } from '../../proxy/upstream-failure.ts';
 import { ManagedProblems } from '../../runtime/managed-configuration.ts';
+import { exitOnUncaught } from '../../serve/exit-on-uncaught.ts';
 import type { RunningGateway } from '../../serve/running-gateway.ts';
 import { collectGarbageOnceIdle } from '../../workers/idle-garbage.ts';
-import { workerCount } from '../../workers/worker-count.ts';
 import { type Call, Failure } from '../command.ts';
 import { findingsFailure, type ReadConfig, readConfig, requireServableConfig } from '../configuration.ts';
 import { activationAddress, type Place, quickstartLines, tryOutLines } from './quickstart-lines.ts';
-import { ConfigurationWatch, fileFailureOf, logWarnings, type Reloadable } from './reload.ts';
+import { ConfigurationWatch, fileFailureOf, logWarnings } from './reload.ts';
 
 /** `serve`: runs the gateway until `stopRequested` resolves, then drains it; a gateway that is still starting just ends. */
 export async function serve(call: Call, stopRequested: Promise<void>): Promise<void> {
@@ -19,7 +20,7 @@ export async function serve(call: Call, stopRequested: Promise<void>): Promise<v
   const config = requireServableConfig(read, call.creates);
   const writer = createLineWriter(1);
   const log = createLog({ ...config.log, writer, isTerminal: call.terminal.stdout.isTTY });
-  exitOnUncaught(call, log);
+  exitOnUncaught(call.terminal, log);
   logWarnings(read, log);
   const watch = new ConfigurationWatch(call, read, log);
   const gateway = await Promise.race([start(call, read, { config, log, writer }), stopRequested]);
@@ -38,32 +39,23 @@ function tellOnTerminal({ terminal }: Call, text: string): void {
   if (terminal.stderr.isTTY) terminal.stderr.write(`postern: ${text}\n`);
 }
 
-/** After an unexpected error the state of a gateway is unknown: it must not continue. */
-function exitOnUncaught({ terminal }: Call, log: Log): void {
-  terminal.on('uncaughtException', (error, origin) => {
-    log.error('unexpected error, stopping', { err: error, origin });
-    log.flush();
-    terminal.exit(1);
-  });
-}
-
-/** A gateway in one process or several. */
-type Serving = Reloadable & Pick<RunningGateway, 'address' | 'managementAddress' | 'bootstrapToken' | 'stop'>;
-
-/** What a gateway is started with. */
+/** Dependencies of {@link start}. */
 interface Start {
   readonly config: Config;
   readonly log: Log;
-  /** Of the log. */
+  /** The writer of the log's lines. */
   readonly writer: LineWriter;
 }
 
-async function start(call: Call, read: ReadConfig, { config, log, writer }: Start): Promise<Serving> {
+async function start(call: Call, read: ReadConfig, { config, log, writer }: Start): Promise<RunningGateway> {
   const options = { showsEchoPage: call.isSet('quickstart'), creates: call.creates };
   const count = workerCount(config);
   try {
     // Each is loaded only where it runs: a supervisor serves nothing.
-    if (count === 1) return await (await import('../../serve/start.ts')).startGateway(config, log, options);
+    if (count === 1) {
+      const { startGateway } = await import('../../serve/start-gateway.ts');
+      return await startGateway(config, log, options);
+    }
     const { startWorkers } = await import('../../workers/start-workers.ts');
     const { stdout, stderr } = call.terminal;
     return await startWorkers(config, log, {
@@ -76,6 +68,11 @@ async function start(call: Call, read: ReadConfig, { config, log, writer }: Star
     if (error instanceof ManagedProblems) throw findingsFailure(read, error.findings);
     throw listenFailureOf(error, config) ?? asFileFailure(error) ?? error;
   }
+}
+
+/** Returns how many processes serve; `auto`: as many as there are CPUs that this process may use. */
+export function workerCount({ workers }: Pick<Config, 'workers'>): number {
+  return workers === 'auto' ? availableParallelism() : workers;
 }
 
 const listenReasons: Readonly<Record<string, string>> = {
@@ -101,7 +98,7 @@ function listenFailureOf(error: unknown, { listen, management }: Config): Failur
   return new Failure('failed', `can't listen on ${location} (${key}): ${reason}`, error);
 }
 
-function announcement(call: Call, config: Config, gateway: Serving): string[] {
+function announcement(call: Call, config: Config, gateway: RunningGateway): string[] {
   const { address, managementAddress, bootstrapToken } = gateway;
   const { web, base_url: baseUrl } = config;
   const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${textOf(address)}`;
@@ -115,7 +112,7 @@ function announcement(call: Call, config: Config, gateway: Serving): string[] {
   ];
 }
 
-/** What to do first: for a first try, commands to paste as well. */
+/** First steps with the gateway: for a first try, commands to paste as well. */
 function beginning(call: Call, place: Place, bootstrapToken: string | null): string[] {
   const credentials = { bootstrapToken, password: randomBytes(12).toString('hex') };
   if (call.isSet('quickstart')) return quickstartLines(place, credentials);

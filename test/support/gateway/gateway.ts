@@ -6,7 +6,7 @@ import { formatProblem } from '../../../src/config/report/problems.ts';
 import type { Config } from '../../../src/config/sections/schema.ts';
 import { createLogOn } from '../../../src/log/log.ts';
 import type { RunningGateway } from '../../../src/serve/running-gateway.ts';
-import { startGateway } from '../../../src/serve/start.ts';
+import { startGateway } from '../../../src/serve/start-gateway.ts';
 import { auditProblems } from '../administration/audit-conformity.ts';
 import { type ApiClient, createApiClient } from '../clients/api-client.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../servers/recording-upstream.ts';

@@ -1,6 +1,7 @@
-import type { AddressInfo } from 'node:net';
-import type { ReadFile } from '../config/configured-files.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConfiguredFiles, readFrom } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
+import { describeAddress } from '../config/values/postgres-address.ts';
 import { createRecentUse } from '../credentials/recent-use.ts';
 import { KnownKeys } from '../credentials/signing-keys.ts';
 import { Strangers } from '../forward-auth/admission.ts';
@@ -8,7 +9,7 @@ import { composeGateway, type LastingParts } from '../gateway/compose.ts';
 import type { HandshakeFailure } from '../http1/server/handshake-failure.ts';
 import { createDecisionListeners, type DecisionListeners } from '../listeners/decision-listeners.ts';
 import { FailedHandshakes } from '../listeners/failed-handshakes.ts';
-import type { ConnectionRefusal, HttpListener } from '../listeners/http-listener.ts';
+import type { ConnectionRefusal } from '../listeners/http-listener.ts';
 import { createPublicListener } from '../listeners/public-listener.ts';
 import { addAuditCounts, countAudited } from '../runtime/audit-counts.ts';
 import { startAuditTrail } from '../runtime/audit-trail.ts';
@@ -20,64 +21,70 @@ import { traceStores } from '../runtime/spans.ts';
 import type { Creation } from '../runtime/store-files.ts';
 import { measureStores } from '../runtime/store-metrics.ts';
 import { openStores, type Stores } from '../runtime/stores.ts';
+import { isUnavailable } from '../stores/remote/breaker.ts';
+import { StoreOpenError } from '../stores/store-open-error.ts';
 import type { ProcessParts } from './process-parts.ts';
-import { type ConfigurationContent, ServingGateway, type ServingParts } from './serving-gateway.ts';
-import { createStartSteps, type RunStep } from './start-steps.ts';
+import type { CompleteConfiguration, ListenerAddresses } from './running-gateway.ts';
+import { type ServingParts, ServingProcess } from './serving-process.ts';
 
-/** How long a start waits for the records store, ms. */
+/** Time for which a start waits for the records store, ms. */
 const recordsTimeoutMs = 30_000;
 /** Less than any connection to a store may take, ms: it fails with what failed. */
 const storeLookupMs = 900;
+/** Pause before a step that found the records store unavailable is tried again, ms. */
+const retryDelayMs = 250;
 
-/** How a process serves, apart from the configuration. */
-export interface ServingOptions {
-  /** Content of the files named by the configuration, except those of the stores. */
-  readonly content: ConfigurationContent;
-  /** Reads the files that the stores are opened with. */
-  readonly readStoreFile: ReadFile;
-  /** Whether people see a page of `builtin:echo`; programs always get JSON. */
+/** Options of a process that serves, apart from the configuration. */
+export interface ProcessStart {
+  /** Content of the files that the stores are opened with. */
+  readonly storeFiles: ConfiguredFiles;
+  /** True if people see a page of `builtin:echo`; programs always get JSON. */
   readonly showsEchoPage: boolean;
-  /** Whether missing files of stores are made. */
+  /** When missing files of stores are made. */
   readonly creates: Creation;
-  /** Whether users and scope sets of the configuration are applied; false if another process of the gateway has. */
+  /** True if users and scope sets of the configuration are applied; false if another process of the gateway has. */
   readonly appliesManaged: boolean;
-  /** Starts to accept connections. */
-  readonly listen: (server: Pick<HttpListener['server'], 'listen'>) => Promise<AddressInfo>;
-  /** The same of the proxies that ask for decisions. */
-  readonly listenForDecisions: (listeners: Pick<DecisionListeners, 'listen'>) => Promise<AddressInfo[]>;
+  /** Called when the process is about to listen. */
+  readonly addresses: () => Promise<ListenerAddresses>;
+  /** True if other processes listen there, too. */
+  readonly sharesPorts: boolean;
 }
 
-/** Opens the stores and the public listener and starts serving. Throws when a store can't be opened or an address is taken. */
-export async function startServing(
-  config: Config,
+/** Opens stores and listeners and starts serving. Throws when a store can't be opened or an address is taken. */
+export async function startProcess(
+  { config, files, tls }: CompleteConfiguration,
   parts: ProcessParts,
-  options: ServingOptions,
-): Promise<ServingGateway> {
-  const { current, streams, metrics, health, names, refused, log, now } = parts;
-  const { content, readStoreFile, showsEchoPage, creates, appliesManaged } = options;
+  options: ProcessStart,
+): Promise<ServingProcess> {
+  const { current, streams, metrics, health, names, refused, log, now, startDraining } = parts;
+  const { storeFiles, showsEchoPage, creates, appliesManaged } = options;
   const opened = await openStores(config, {
     now,
     events: health.events,
     recordsTimeoutMs,
     creates,
     staleIfErrorMs: () => current.settings.sessions.stale_if_error,
-    readFile: readStoreFile,
+    readFile: readFrom(storeFiles),
     lookup: names.lookupWithin(storeLookupMs),
   });
   const lasting = await startLasting(config, opened, parts, showsEchoPage);
   const { stores } = lasting;
-  const runStep = createStartSteps(config, recordsTimeoutMs);
+  const whileUnavailable = createRetry(config, recordsTimeoutMs);
   if (appliesManaged)
-    await runStep(() => applyAtStart(config, lasting)).catch(async (error) => {
+    await whileUnavailable(() => applyAtStart(config, lasting)).catch(async (error) => {
       await stores.close();
       throw error;
     });
-  current.replace(await runStep(() => composeGateway(config, lasting, content.readFile)));
+  current.replace(await whileUnavailable(() => composeGateway(config, lasting, readFrom(files))));
   stores.sessions.onEnded((id, afterMs) => {
     streams.endOf(id);
     metrics.revocationSeen(afterMs);
   });
-  const accepting = await startAccepting(config, lasting, parts, { ...options, runStep });
+  const { listener, handshakes, decisions } = await createListeners({ config, tls }, lasting, parts);
+  const bootstrapToken = await whileUnavailable(() => openBootstrap(stores.records, config));
+  const [{ host, port }, ...others] = await options.addresses();
+  const address = await listener.server.listen(host, port, options.sharesPorts);
+  const decisionAddresses = await decisions.listen(others, options.sharesPorts);
   health.serveFrom(stores);
   const background = startBackgroundWork(stores, {
     recentUse: lasting.recentUse,
@@ -90,8 +97,19 @@ export async function startServing(
     refused,
     now,
   });
-  const { startDraining } = parts;
-  return new ServingGateway({ ...accepting, config, lasting, current, startDraining, background });
+  return new ServingProcess({
+    config,
+    lasting,
+    current,
+    startDraining,
+    listener,
+    handshakes,
+    address,
+    decisions,
+    decisionAddresses,
+    background,
+    bootstrapToken,
+  });
 }
 
 /** Applies the users and scope sets of the configuration: those of the latest start count, whatever was in force. */
@@ -141,23 +159,12 @@ async function startLasting(
   };
 }
 
-type AcceptingParts = Pick<
-  ServingParts,
-  'listener' | 'handshakes' | 'address' | 'decisions' | 'decisionAddresses' | 'bootstrapToken'
->;
-
-/** Opens the listeners for requests and decisions, and the bootstrap while there is no administrator. */
-async function startAccepting(
-  config: Config,
-  { engine, log, auditTrail, metrics, tracing, stores, descriptors }: LastingParts,
+/** Creates the listeners for requests and decisions; their connections share the descriptors. */
+async function createListeners(
+  { config, tls }: Pick<CompleteConfiguration, 'config' | 'tls'>,
+  { engine, log, auditTrail, metrics, tracing, descriptors }: LastingParts,
   { current, refused }: ProcessParts,
-  {
-    content: { tls },
-    listen,
-    listenForDecisions,
-    runStep,
-  }: Pick<ServingOptions, 'content' | 'listen' | 'listenForDecisions'> & { readonly runStep: RunStep },
-): Promise<AcceptingParts> {
+): Promise<Pick<ServingParts, 'listener' | 'handshakes' | 'decisions'>> {
   const handshakes = new FailedHandshakes(log, metrics.registry);
   const parts = {
     engine,
@@ -178,8 +185,33 @@ async function startAccepting(
   });
   metrics.watchConnections(listener.server, descriptors);
   descriptors.applyTo(listener.server, config, log);
-  const bootstrapToken = await runStep(() => openBootstrap(stores.records, config));
-  const address = await listen(listener.server);
-  const decisionAddresses = await listenForDecisions(decisions);
-  return { listener, handshakes, address, decisions, decisionAddresses, bootstrapToken };
+  return { listener, handshakes, decisions };
+}
+
+/** Runs one step of a start, again from its beginning while the records store is unavailable. */
+type Retry = <T>(step: () => Promise<T>) => Promise<T>;
+
+/**
+ * Creates the retry of steps that need the records store, which may go again once it is open: then they wait for it, as its
+ * opening does, until `timeoutMs` after now. A step rejects with what it threw; with {@link StoreOpenError}, which names the
+ * store, if that is unavailable at the end.
+ */
+function createRetry({ stores: { records } }: Config, timeoutMs: number): Retry {
+  const deadline = performance.now() + timeoutMs;
+  return async (step) => {
+    for (;;) {
+      try {
+        return await step();
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        if (performance.now() > deadline) {
+          const name =
+            records.kind === 'sqlite' ? records.path : `stores.records ${describeAddress(records)}`;
+          const reason = error.cause instanceof Error ? error.cause.message : error.code;
+          throw new StoreOpenError(name, `can't be reached (${reason})`, error);
+        }
+        await sleep(retryDelayMs);
+      }
+    }
+  };
 }

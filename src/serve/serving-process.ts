@@ -1,0 +1,114 @@
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readFrom } from '../config/configured-files.ts';
+import type { Config } from '../config/sections/schema.ts';
+import { composeGateway, type LastingParts } from '../gateway/compose.ts';
+import type { CurrentGateway } from '../gateway/current-gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { routesOnlyIn } from '../gateway/routes-only-in.ts';
+import type { DecisionListeners } from '../listeners/decision-listeners.ts';
+import type { FailedHandshakes } from '../listeners/failed-handshakes.ts';
+import type { HttpListener } from '../listeners/http-listener.ts';
+import type { ListenersTls } from '../listeners/listener-certificates.ts';
+import type { BackgroundWork } from '../runtime/background-work.ts';
+import { applyManaged } from '../runtime/managed-configuration.ts';
+import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
+import type { CompleteConfiguration, Opened, Serving } from './running-gateway.ts';
+
+/** Time for the audit events that are left at a stop, ms: two attempts at an unavailable store. */
+const maxAuditFlushMs = 2_000;
+
+/** Parts of a {@link ServingProcess}, in the order in which they are started. */
+export interface ServingParts extends Opened {
+  /** The configuration of the start. */
+  readonly config: Config;
+  readonly lasting: LastingParts;
+  readonly current: CurrentGateway;
+  readonly startDraining: () => void;
+  readonly listener: HttpListener;
+  readonly handshakes: FailedHandshakes;
+  readonly decisions: DecisionListeners;
+  readonly background: BackgroundWork;
+}
+
+/** The one process of a gateway that serves requests, or one of several: its listeners, stores and background work. */
+export class ServingProcess implements Serving {
+  readonly address: AddressInfo;
+  readonly decisionAddresses: readonly AddressInfo[];
+  readonly bootstrapToken: string | null;
+  readonly #parts: ServingParts;
+  #config: Config;
+
+  constructor(parts: ServingParts) {
+    this.address = parts.address;
+    this.decisionAddresses = parts.decisionAddresses;
+    this.bootstrapToken = parts.bootstrapToken;
+    this.#parts = parts;
+    this.#config = parts.config;
+  }
+
+  async reload(next: CompleteConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']> {
+    const gateway = await this.#compose(next);
+    const { lasting } = this.#parts;
+    const options = { ...lasting, ...lasting.auditTrail, reading };
+    const { outcome } = await applyManaged(next.config, options).catch(async (error: unknown) => {
+      await gateway.close();
+      throw error;
+    });
+    this.#serveBy(gateway, next);
+    return outcome;
+  }
+
+  /** Does the same, once another process of the gateway has applied the users and scope sets. */
+  async adopt(next: CompleteConfiguration): Promise<void> {
+    this.#serveBy(await this.#compose(next), next);
+  }
+
+  #compose({ config, files }: CompleteConfiguration): Promise<Gateway> {
+    return composeGateway(config, this.#parts.lasting, readFrom(files));
+  }
+
+  #serveBy(gateway: Gateway, { config, tls }: CompleteConfiguration): void {
+    const { current, listener, decisions, lasting } = this.#parts;
+    current.replace(gateway);
+    const gone = routesOnlyIn(this.#config, config);
+    lasting.metrics.requests.forget(gone);
+    lasting.metrics.decisions.forget(gone);
+    this.#config = config;
+    listener.apply(config, tls.listen);
+    decisions.apply(config, tls);
+    lasting.descriptors.applyTo(listener.server, config, lasting.log);
+    lasting.log.configure(config.log);
+  }
+
+  async configurationInForce(): Promise<ConfigurationInForce | undefined> {
+    return this.#parts.lasting.stores.records.configurationInForce();
+  }
+
+  renewTls(tls: ListenersTls): void {
+    if (tls.listen !== null) this.#parts.listener.server.renewTls(tls.listen);
+    this.#parts.decisions.renewTls(tls);
+  }
+
+  /**
+   * Drains, writes out what is collected and closes the stores; durations are those of `shutdown`. The log stays open.
+   * `delayMs`: time for which connections are still accepted.
+   */
+  async stop(delayMs = this.#config.shutdown.delay): Promise<void> {
+    const { startDraining, listener, handshakes, decisions, background, lasting, current } = this.#parts;
+    startDraining();
+    listener.server.announceClose();
+    decisions.announceClose();
+    await sleep(delayMs);
+    const { timeout } = this.#config.shutdown;
+    await Promise.all([listener.server.drain(timeout), decisions.drain(timeout)]);
+    background.stop();
+    lasting.streams.close();
+    handshakes.close();
+    await current.serving?.close();
+    await background.flush();
+    await lasting.auditTrail.close(maxAuditFlushMs);
+    await lasting.stores.close();
+    await lasting.tracing?.close();
+  }
+}
