@@ -4,7 +4,7 @@ import { withoutControlCharacters } from '../input/pydantic-types.ts';
 import { parseUsername } from '../rules/account-name.ts';
 import { maxPasswordBytes, maxUsernameCodePoints } from '../rules/text-limits.ts';
 
-/** A user name as clients send it; {@link parseUsername} turns it into the name that is stored. */
+/** Schema of a user name as clients send it; {@link parseUsername} turns it into the stored name. */
 export function newUsername() {
   return z
     .string()
@@ -25,7 +25,7 @@ export function newUsername() {
     });
 }
 
-/** A password as clients send it; {@link parsePassword} turns it into the text that is hashed. */
+/** Schema of a password as clients send it; {@link parsePassword} turns it into the text that is hashed. */
 export function newPassword(minLength: number) {
   return z
     .string()

@@ -7,14 +7,14 @@ import type { Sessions, SessionsOfProvider } from '../stores/sessions.ts';
 import type { EndSession } from './end-session.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 
-/** Parts of one provider that its back-channel logout is built from. */
+/** Dependencies of a provider's back-channel logout. */
 export interface BackChannelLogoutParts {
   readonly provider: Pick<IdentityProvider, 'name' | 'logOut'>;
   readonly sessions: Pick<Sessions, 'idsOfProvider'>;
   readonly endSession: EndSession;
 }
 
-/** The form that a provider sends. */
+/** Form that a provider sends. */
 export const logoutFields = z
   .object({
     logout_token: z.string().describe('The logout token (a JWT) of the provider.'),
@@ -68,7 +68,7 @@ async function endAll(
   }
 }
 
-/** The token of the form; everything wrong with a logout request is 400 (§2.8), a missing token too. */
+/** Reads the token of the form. Refuses any malformed request, a missing token included, as `bad_request` (§2.8). */
 function readToken(body: Uint8Array, contentType: string | undefined): string {
   try {
     return readForm(body, contentType, logoutFields, { secret: ['logout_token'] }).logout_token;

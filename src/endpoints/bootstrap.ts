@@ -18,14 +18,14 @@ import type { EndpointParts } from './endpoint-parts.ts';
 import { passwordProblems } from './password-rules.ts';
 import { readWriteBody } from './write-body.ts';
 
-/** The body of an activation; any string is accepted as token here, because a wrong one is 401. */
+/** Body of an activation; any string is accepted as token here, because a wrong token is 401. */
 export function activationBody(minPasswordLength: number) {
   return z
     .strictObject({ token: z.string(), username: newUsername(), password: newPassword(minPasswordLength) })
     .meta({ id: 'BootstrapActivate' });
 }
 
-/** The first administrator, as a 201 shows it. */
+/** First administrator, as a 201 shows it. */
 export const activatedUser = z
   .object({ id: z.string(), username: z.string() })
   .meta({ id: 'BootstrapActivated' });
@@ -70,7 +70,7 @@ export const bootstrap: EndpointDefinition<'open'> = {
   },
 };
 
-/** The steps of an activation. */
+/** Steps of an activation. */
 class Activation {
   readonly #parts: EndpointParts;
 
@@ -78,7 +78,7 @@ class Activation {
     this.#parts = parts;
   }
 
-  /** A wrong token is reported before any other problem: without the token nothing more can be learned. */
+  /** Refuses a wrong token before any other problem: without the token nothing more can be learned. */
   async assertToken(exchange: Exchange, token: string): Promise<void> {
     const { records, bootstrapToken, tokenThrottles, audit } = this.#parts;
     const state = await records.bootstrap();

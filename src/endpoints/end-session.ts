@@ -9,12 +9,12 @@ import { admitsSession } from '../stores/session-epoch.ts';
 import type { Session, Sessions } from '../stores/sessions.ts';
 import { authorIn } from './caller.ts';
 
-/** Who ends a session, as its audit event says. */
+/** Actor that ends a session, as its audit event states it. */
 export type EndedBy = Pick<AuditEntry, 'actor' | 'provider'>;
 
 /**
- * Ends a session, with all that it has open; gives it if it was alive. `by` says who ended it, from the session that it was.
- * Rejects with `store_unavailable`.
+ * Ends a session, with all that it has open, and resolves to the session if it was alive. `by` names the actor, given the ended
+ * session. Rejects with `store_unavailable`.
  */
 export type EndSession = (
   exchange: Exchange,
@@ -22,7 +22,7 @@ export type EndSession = (
   by: (ended: Session) => EndedBy,
 ) => Promise<Session | undefined>;
 
-/** Creates what ends single sessions for their own users, and for providers. */
+/** Creates the end of single sessions, for their users and for providers. */
 export function createEndSession(options: {
   readonly sessions: Pick<Sessions, 'revoke'>;
   readonly records: Pick<Records, 'findUser'>;
@@ -31,7 +31,7 @@ export function createEndSession(options: {
 }): EndSession {
   const { sessions, records, audit, onSessionEnded } = options;
 
-  /** By the records as well; true while they are unavailable: the end of a session is never held up by them. */
+  /** True if the records admit the session too, or are unavailable: the end of a session never waits for them. */
   async function wasAlive(ended: Session): Promise<boolean> {
     try {
       return admitsSession((await records.findUser(ended.userId))?.user, ended);
@@ -56,7 +56,7 @@ export function createEndSession(options: {
   };
 }
 
-/** A sign-out: by the caller of a token, or by the cookie of the session itself. */
+/** Actor of a sign-out: the caller of a token, or the session itself by its cookie. */
 export function byItsUser(principal: Principal | null): (ended: Session) => EndedBy {
   return ({ userId, id }) => ({
     actor: principal === null ? actorOfSession(userId, id) : actorOf(principal),

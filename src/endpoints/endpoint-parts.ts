@@ -14,10 +14,10 @@ import type { EndSession } from './end-session.ts';
 import type { PasswordSignIn } from './password-sign-in.ts';
 import type { SignIn } from './sign-in.ts';
 
-/** Outcome of presenting a refresh cookie, where the stores could be asked. */
+/** Outcome of presenting a refresh cookie, unless a store is unavailable. */
 export type RefreshOutcome = 'current' | 'rotated' | 'reused' | 'refused';
 
-/** Parts of one configuration that the endpoints of the API are built from; each takes those that it uses. */
+/** Dependencies of the API's endpoints under one configuration; each endpoint takes those that it uses. */
 export interface EndpointParts {
   readonly records: Records;
   readonly sessions: Sessions;

@@ -24,7 +24,7 @@ export type CallerOf<G extends Guard> = G extends 'open'
     ? Principal | null
     : Principal;
 
-/** One call of an own endpoint, past its guard. */
+/** Call of an own endpoint, past its guard. */
 export interface Call<G extends Guard = ScopeGuard> {
   readonly exchange: Exchange;
   readonly principal: CallerOf<G>;
@@ -41,10 +41,10 @@ export interface Call<G extends Guard = ScopeGuard> {
   recheck(): Promise<CallerOf<G>>;
 }
 
-/** Responds to a call; rejects with what is refused. */
+/** Responds to a call; rejects with a `Refusal` or a `ValidationError`. */
 export type Handle<G extends Guard = ScopeGuard> = (call: Call<G>) => Promise<Reply>;
 
-/** An endpoint that Postern serves itself. */
+/** Endpoint that Postern serves itself. */
 export interface Endpoint<G extends Guard = ScopeGuard> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Without trailing slash; the last segment, or the one before it, may be `{id}`. */
@@ -57,7 +57,7 @@ export interface Endpoint<G extends Guard = ScopeGuard> {
   readonly handle: Handle<G>;
 }
 
-/** An endpoint behind any of the guards. */
+/** Endpoint behind any of the guards. */
 export type AnyEndpoint = Endpoint<'open'> | Endpoint<'sign_out'> | Endpoint<'session'> | Endpoint;
 
 /**
@@ -67,7 +67,7 @@ export type AnyEndpoint = Endpoint<'open'> | Endpoint<'sign_out'> | Endpoint<'se
 export interface Operation<G extends Guard = Guard> extends Omit<Endpoint<G>, 'handle'> {
   /** `<Tag>-<Name>`. */
   readonly id: `${string}-${string}`;
-  /** As clients call it: a list with its trailing slash; `{provider}` is the name of a provider. */
+  /** Path as clients call it: a list with its trailing slash; `{provider}` is the name of a provider. */
   readonly path: string;
   readonly summary: string;
   readonly description: string;
@@ -78,43 +78,43 @@ export interface Operation<G extends Guard = Guard> extends Omit<Endpoint<G>, 'h
   readonly takesIfMatch?: true;
   readonly body?: OperationBody;
   readonly success: OperationSuccess;
-  /** Besides those of its guard and those of every operation. */
+  /** Codes besides those of the guard and those of every operation. */
   readonly refusals: readonly RefusalCode[];
 }
 
-/** The request body, which is required. */
+/** Request body, which is required. */
 export interface OperationBody {
   /** Default: JSON. */
   readonly mediaType?: 'application/x-www-form-urlencoded';
   readonly schema: () => z.ZodObject;
-  /** The refusal of a malformed one, which is then among the operation's; absent: 422. */
+  /** Code of a malformed body, which is then among the operation's; absent: 422. */
   readonly malformed?: RefusalCode;
 }
 
-/** The response to a successful call. */
+/** Response to a successful call. */
 export interface OperationSuccess {
   readonly status: number;
   readonly description: string;
-  /** Absent: no body. */
+  /** Schema of the body; absent: no body. */
   readonly schema?: () => z.ZodType;
-  /** Besides `X-Request-Id`. */
+  /** Names of headers besides `X-Request-Id`. */
   readonly headers?: readonly string[];
 }
 
-/** An endpoint of the API as its file defines it: its documentation, and its steps over the parts of a configuration. */
+/** Endpoint of the API as its file defines it: documentation, and steps over the parts of a configuration. */
 export interface EndpointDefinition<G extends Guard = ScopeGuard, Parts = EndpointParts>
   extends Operation<G> {
   create(parts: Parts): Handle<G>;
 }
 
-/** A definition behind any of the guards. */
+/** Definition behind any of the guards. */
 export type AnyDefinition =
   | EndpointDefinition<'open'>
   | EndpointDefinition<'sign_out'>
   | EndpointDefinition<'session'>
   | EndpointDefinition;
 
-/** Builds the endpoint from its definition; `provider` is the name of the provider that it is for. */
+/** Builds the endpoint from its definition; `provider` is the value of `{provider}` in its path. */
 export function createEndpoint<G extends Guard, Parts>(
   definition: EndpointDefinition<G, Parts>,
   parts: Parts,

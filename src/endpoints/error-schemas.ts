@@ -10,13 +10,13 @@ const errorFields = {
 
 const oauthFields = { error: z.string(), error_description: z.string() } as const;
 
-/** Every refusal but a 422. */
+/** Body of every refusal but a 422. */
 export const errorBody = z.object(errorFields).meta({ id: 'Error' });
 
-/** A refusal of sign-in or refresh: RFC 6749 §5.2 beside the fields of every refusal. */
+/** Body of a refusal of sign-in or refresh: RFC 6749 §5.2 beside the fields of every refusal. */
 export const oauthErrorBody = z.object({ ...errorFields, ...oauthFields }).meta({ id: 'OAuthError' });
 
-/** One problem of a 422, in FastAPI's shape. */
+/** Problem in a 422, in FastAPI's shape. */
 export const validationProblem = z
   .object({
     type: z.string().describe("pydantic 2's name of the problem."),
@@ -27,7 +27,7 @@ export const validationProblem = z
   })
   .meta({ id: 'ValidationError' });
 
-/** A 422: every problem at once. */
+/** Body of a 422: every problem at once. */
 export const validationErrorBody = z
   .object({
     detail: z.array(validationProblem),

@@ -33,8 +33,8 @@ export async function requireSession(identify: Identify, head: RequestHead): Pro
 }
 
 /**
- * The session of a valid bearer token, for sign-out, which the cookie alone can ask for too: an invalid token counts as
- * absent. Rejects with `session_required` for an API key.
+ * The session of a valid bearer token, for sign-out: an invalid token counts as absent, because the cookie alone is enough.
+ * Rejects with `session_required` for an API key.
  */
 export async function sessionIfValid(identify: Identify, head: RequestHead): Promise<Principal | null> {
   try {
@@ -47,7 +47,7 @@ export async function sessionIfValid(identify: Identify, head: RequestHead): Pro
   }
 }
 
-/** With `api_keys.bearer` what follows `Bearer` may be an API key, and have been refused as one. */
+/** True for a bearer token that was refused; with `api_keys.bearer` it may have been refused as an API key. */
 function isInvalidBearer({ code }: Refusal, { apiKeyCount }: RequestHead): boolean {
   return code === 'invalid_token' || (code === 'invalid_api_key' && apiKeyCount === 0);
 }

@@ -10,7 +10,7 @@ export const jwkSet = z
   })
   .meta({ id: 'JsonWebKeySet' });
 
-/** What clients may do with published keys: a key is published for longer than this before it signs. */
+/** Caching of published keys: a key is published for longer than this before it signs. */
 const cacheControl = 'public, max-age=300';
 
 const success = {

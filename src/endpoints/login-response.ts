@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The response to every sign-in and refresh (RFC 6749 §5.1); the refresh token is in the cookie. */
+/** Response to every sign-in and refresh (RFC 6749 §5.1); the refresh token is in the cookie. */
 export const loginResponse = z
   .object({
     access_token: z.string(),

@@ -4,7 +4,7 @@ import { readForm } from '../input/form-body.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import { loginResponse } from './login-response.ts';
 
-/** `Body_Authentication-Login`, in FastAPI's order of fields. */
+/** Form of a sign-in, in FastAPI's order of fields. */
 export const loginForm = z
   .object({
     grant_type: z

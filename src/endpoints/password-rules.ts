@@ -2,7 +2,7 @@ import { passwordFault } from '../credentials/password-rules.ts';
 import type { ValidationProblem } from '../errors.ts';
 import { valueError } from '../input/pydantic-problems.ts';
 
-/** The problems of a new password in the field `field` of a body, unless it may be that user's. */
+/** Problems of a new password for that user, reported at the body's field `field`. */
 export async function passwordProblems(
   password: string | null | undefined,
   username: string | null | undefined,

@@ -53,7 +53,7 @@ export class PasswordSignIn {
     return signedIn;
   }
 
-  /** Judges the password again, once, when the user's sessions have been ended since it was verified. */
+  /** Judges the password, and once more if the user's sessions have been ended since it was verified. */
   async #judge(exchange: Exchange, form: PasswordLogin): Promise<SignedIn> {
     const started = await this.#startSession(exchange, await this.#requireUser(form), form);
     if (started !== undefined) return started;
@@ -63,7 +63,7 @@ export class PasswordSignIn {
     return again;
   }
 
-  /** One response, after the same work, for unknown, disabled, over-long, a `service` and wrong. */
+  /** Refuses unknown, disabled, over-long, a `service` and wrong alike, after the same work. */
   async #requireUser({ username, password }: PasswordLogin): Promise<UserWithSets> {
     const { records, passwords } = this.#options;
     const found = await records.findUserByName(canonicalAccountName(username));
@@ -115,7 +115,7 @@ export class PasswordSignIn {
   }
 }
 
-/** `userId` is for the audit line alone; undefined when the name is unknown. */
+/** Refusal of a sign-in; `userId` is for the audit event alone, undefined if the name is unknown. */
 function invalidCredentials(userId: string | undefined): Refusal {
   return new Refusal('invalid_credentials', { cause: userId });
 }
@@ -124,7 +124,7 @@ function isInvalid(error: unknown): error is Refusal {
   return error instanceof Refusal && error.code === 'invalid_credentials';
 }
 
-/** A `service` has no password; a hash that it got in the database counts for nothing. */
+/** False for a `service`, too: it has no password, and a hash written into the database counts for nothing. */
 function maySignIn({ disabled, kind }: User): boolean {
   return !disabled && kind === 'person';
 }

@@ -7,7 +7,7 @@ import type { AuditOf } from '../stores/audit.ts';
 import type { AcceptedIdentity, Identity, NewIdentityUser } from '../stores/identity.ts';
 import type { Records } from '../stores/records.ts';
 
-/** The accounts of users who sign in through one provider. */
+/** Accounts of users who sign in through one provider. */
 export interface ProviderAccounts {
   /**
    * The account of an identity, which is (issuer, subject) and nothing else, with what the provider grants now; it may
@@ -18,7 +18,7 @@ export interface ProviderAccounts {
     requestId: string,
     audit: AuditOf<AcceptedIdentity>,
   ): Promise<AcceptedIdentity | undefined>;
-  /** Whether the identity is linked to that user right now, and the user is an enabled person. */
+  /** True if the identity is linked to that user right now, and the user is an enabled person. */
   maySignIn(userId: string, identity: Identity): Promise<boolean>;
 }
 
@@ -69,7 +69,7 @@ export function createProviderAccounts(options: {
   };
 }
 
-/** A name that is taken belongs to another user: the candidates after it become longer, the last one is the id. */
+/** New user with candidates for its name, which may be taken: each is longer than the last, the final one is the id. */
 function newUserOf(username: string, provider: string, created: number): NewIdentityUser {
   const id = uuidv7();
   const names = [username, `${username} (${provider})`, `${username} (${id})`, id]

@@ -17,9 +17,7 @@ const assertionFields = z.object({ assertion: z.string(), iss: z.string().option
 const codeFields = z.object({ code: z.string(), state: z.string(), iss: z.string().optional() });
 const codeFieldsWithIssuer = codeFields.required();
 
-/**
- * What the front end sends, for the OpenAPI document; which of the fields are required, the provider's `response` says.
- */
+/** Fields of the exchange, for the OpenAPI document; the provider's `response` decides which are required. */
 export const exchangeFields = z
   .object({
     assertion: z
@@ -43,7 +41,7 @@ export const exchangeFields = z
 /** Fields whose values never appear in a problem. */
 export const secretFields = ['assertion', 'code', 'state'] as const;
 
-/** The 200 of the exchange. */
+/** Body of the 200. */
 export const exchangeResponse = loginResponse
   .extend({ return_to: z.string().optional().describe('As passed to the start.') })
   .meta({ id: 'ExchangeResponse' });
@@ -51,7 +49,7 @@ export const exchangeResponse = loginResponse
 /** Reads the fields from query or form; throws {@link ../errors.ts ValidationError}. */
 export type ReadFields = <S extends z.ZodObject>(schema: S) => z.output<S>;
 
-/** What the provider gave the front end, by the provider's `response`. Rejects as `requiresIssuer` does. */
+/** Reads what the provider gave the front end, by the provider's `response`. Rejects as `requiresIssuer` does. */
 export async function readPresented(
   provider: Pick<IdentityProvider, 'response' | 'requiresIssuer'>,
   read: ReadFields,
@@ -66,7 +64,7 @@ export async function readPresented(
   return { code, state, issuer };
 }
 
-/** Parts of one provider that its exchange is built from. */
+/** Dependencies of a provider's exchange. */
 export interface ProviderExchangeParts {
   readonly provider: Pick<IdentityProvider, 'response' | 'requiresIssuer'>;
   readonly providerSignIn: Pick<ProviderSignIn, 'signIn'>;

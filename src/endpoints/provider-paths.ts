@@ -1,22 +1,22 @@
 import type { LongTargets } from '../http1/server/target-limits.ts';
 
-/** Assertions with many groups are long, and so are the codes of some providers. */
+/** Maximum target of an exchange: assertions with many groups are long, and so are the codes of some providers. */
 const maxExchangeTargetBytes = 64 * 1024;
 
 /**
- * Whether it is a path of an identity provider, configured or not. Such URLs contain assertions and codes: no response
- * may let a browser pass one on as `Referer`.
+ * True for a path of an identity provider, configured or not. Such URLs contain assertions and codes: no response may let a
+ * browser pass one on as `Referer`.
  */
 export function isProviderPath(path: string): boolean {
   return /^\/api\/login\/[^/]+\/(?:start|exchange)\/?$/.test(path);
 }
 
-/** Whether it is a path of a provider, configured or not, whose refusals have OAuth's fields. */
+/** True for a path of a provider, configured or not, whose refusals have OAuth's fields. */
 export function isProviderOAuthPath(path: string): boolean {
   return /^\/api\/login\/[^/]+\/(?:exchange|back-channel-logout)\/?$/.test(path);
 }
 
-/** The targets of those providers' exchanges: GET only, because POST has a body. */
+/** Targets of those providers' exchanges: GET only, because POST has a body. */
 export function longExchangeTargets(providerNames: readonly string[]): LongTargets {
   const exchangePaths = providerNames.map((name) => `/api/login/${name}/exchange`);
   const paths = new Set(exchangePaths.flatMap((path) => [path, `${path}/`]));

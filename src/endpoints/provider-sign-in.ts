@@ -32,7 +32,7 @@ export interface ProviderSignInOptions extends KeepSignInOptions {
   /** True if browsers reach the gateway over https only. */
   readonly isHttps: boolean;
   readonly signIn: SignIn;
-  /** Seals the ID token for its session, which keeps it; absent: it isn't kept. */
+  /** Seals the ID token, which the session keeps; absent: it isn't kept. */
   readonly sealIdToken?: IdTokenSeals['seal'] | undefined;
 }
 
@@ -144,14 +144,14 @@ export class ProviderSignIn {
   }
 }
 
-/** A user whom the sign-in created, or whose profile or grants it changed. */
+/** Events of a sign-in that created a user, or changed the user's profile or grants. */
 function eventsOf({ found, before }: AcceptedIdentity, provider: string): readonly ChangeEvent[] {
   const changes = changesBetween(before === undefined ? {} : auditedFields(before), auditedFields(found));
   if (before !== undefined && changes === null) return [];
   return [{ ...userEvent(before === undefined ? 'user_created' : 'user_changed', found), provider, changes }];
 }
 
-/** What a provider can change: the profile, and what it grants. */
+/** Fields that a provider can change: the profile and the grants. */
 function auditedFields({ user, grants }: UserWithSets) {
   const { username, displayName, email } = user;
   return {
@@ -163,7 +163,7 @@ function auditedFields({ user, grants }: UserWithSets) {
   };
 }
 
-/** What the audit line says about a sign-in that failed. */
+/** Facts about a failed sign-in, for its audit event. */
 interface FailedSignIn extends Pick<AuditEntry, 'subject' | 'providerSubject'> {
   readonly reason: string;
 }

@@ -5,7 +5,7 @@ import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import type { StartCookies } from './start-cookies.ts';
 
-/** The query of a start. */
+/** Query of a start. */
 export const startQuery = z.object({
   return_to: z
     .string()
@@ -15,7 +15,7 @@ export const startQuery = z.object({
     .describe('A path of the front end, returned by the exchange.'),
 });
 
-/** Where a sign-in continues. */
+/** Address at which a sign-in continues. */
 export const startResponse = z
   .object({ url: z.url().describe('Of the provider, for the browser to navigate to.') })
   .meta({ id: 'SignInStart' });

@@ -18,7 +18,7 @@ import type { EndpointParts } from './endpoint-parts.ts';
 import { passwordProblems } from './password-rules.ts';
 import { readWriteBody } from './write-body.ts';
 
-/** The use of an invitation; any string is accepted as token here, because a wrong one is 401. */
+/** Use of an invitation; any string is accepted as token here, because a wrong token is 401. */
 export function invitationRedeem(minPasswordLength: number) {
   return z
     .strictObject({ token: z.string(), password: newPassword(minPasswordLength) })
@@ -58,7 +58,7 @@ export const redeemInvitation: EndpointDefinition<'open'> = {
   },
 };
 
-/** The steps of a redemption. */
+/** Steps of a redemption. */
 class Redemption {
   readonly #parts: EndpointParts;
 
@@ -67,7 +67,7 @@ class Redemption {
   }
 
   /**
-   * Who is invited. One refusal for unknown, used and expired, and for what may no longer be given; before any other
+   * The invited user. One refusal for unknown, used and expired, and for what may no longer be given; before any other
    * problem.
    */
   async requireInvited(exchange: Exchange, token: string): Promise<UserRecord> {

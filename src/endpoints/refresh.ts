@@ -38,7 +38,7 @@ export const refresh: EndpointDefinition<'open'> = {
   },
 };
 
-/** The steps of a refresh. */
+/** Steps of a refresh. */
 class Refresh {
   readonly #parts: EndpointParts;
 
@@ -65,7 +65,7 @@ class Refresh {
     return presented;
   }
 
-  /** With `SameSite=None` any page can send the cookie along: only known origins may use it. */
+  /** Refuses unknown origins where `SameSite=None` lets any page send the cookie along. */
   #assertKnownOrigin({ head }: Exchange): void {
     const { cookie, isKnownOrigin } = this.#parts;
     if (cookie.sameSite !== 'none' || head.originCount === 0) return;
@@ -73,8 +73,8 @@ class Refresh {
   }
 
   /**
-   * Of the cookies of several sessions, the one whose session is live: a leftover of an ended session, under another
-   * path or domain, or one planted by a neighbouring host, must not prevent the refresh.
+   * The only cookie whose session is live: a leftover of an ended session, under another path or domain, or a cookie planted
+   * by a neighbouring host, must not prevent the refresh.
    */
   async #requireOne(presented: readonly RefreshCookie[]): Promise<RefreshCookie> {
     const [first, ...rest] = presented;
@@ -108,7 +108,7 @@ class Refresh {
     throw this.#refused('reused');
   }
 
-  /** The session store may not have been reached when the user was disabled or removed, or all sessions were ended. */
+  /** Ends a session that the records no longer admit: its end may not have reached the session store. */
   async #requireUser(exchange: Exchange, session: Session): Promise<UserWithSets> {
     const { records, sessions, audit, onCredentialEnded } = this.#parts;
     const { id, userId } = session;

@@ -2,32 +2,32 @@ import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
 import { areaOf, type OptionalEndpoint, ownAreas, type ServedBy } from '../rules/own-areas.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 
-/** The endpoints at one path, with or without a trailing slash, by method. */
+/** Endpoints at one path, with or without a trailing slash, by method. */
 export interface Resource {
   readonly endpoints: ReadonlyMap<string, AnyEndpoint>;
   /** For `Allow`. */
   readonly methods: readonly string[];
   /** The path as declared, for log and metrics. */
   readonly label: string;
-  /** Its errors carry OAuth's fields. */
+  /** True if errors carry OAuth's fields. */
   readonly oauth: boolean;
 }
 
-/** One of Postern's own paths: a resource, or an undefined path within a reserved area. */
+/** Match of one of Postern's own paths: a resource, or an undefined path within a reserved area. */
 export interface OwnMatch {
   readonly resource: Resource | null;
   readonly id: string;
 }
 
-/** Which paths Postern serves itself. */
+/** Table of the paths that Postern serves itself. */
 export interface OwnRoutes {
   /** Undefined for a path that may be forwarded. */
   find(path: string): OwnMatch | undefined;
 }
 
 /**
- * Builds the table; `webPath` is where the pages for people are. Areas are reserved as a whole: an undefined path in one is
- * 404 and never forwarded.
+ * Builds the table; `webPath` is the area of the pages for people. Areas are reserved as a whole: an undefined path in an area
+ * is 404 and never forwarded.
  */
 export function createOwnRoutes(
   endpoints: readonly AnyEndpoint[],

@@ -2,7 +2,7 @@ import type { ValidationProblem } from '../errors.ts';
 import { valueError } from '../input/pydantic-problems.ts';
 import type { Records } from '../stores/records.ts';
 
-/** The problems of a body's `scope_sets`: ids that are unknown. */
+/** Problems of a body's `scope_sets`: unknown ids. */
 export async function scopeSetProblems(
   records: Pick<Records, 'findScopeSets'>,
   ids: readonly string[] = [],

@@ -13,7 +13,7 @@ import { readWriteBody } from './write-body.ts';
 
 const secret = ['current_password', 'new_password'] as const;
 
-/** The body of a change of one's own password. */
+/** Body of a change of one's own password. */
 export function selfPasswordBody(minPasswordLength: number) {
   return z
     .strictObject({
@@ -59,8 +59,8 @@ export const selfPassword: EndpointDefinition<'session'> = {
 };
 
 /**
- * The caller's current record, once the password has been judged; counted as a sign-in is. A caller without a password has
- * none that is right. Refuses `too_many_attempts`, `wrong_password`.
+ * The caller's record, once the password has been judged; counted as a sign-in is. A caller without a password never passes.
+ * Refuses `too_many_attempts`, `wrong_password`.
  */
 async function requireCurrentPassword(
   { records, passwords, throttle }: EndpointParts,

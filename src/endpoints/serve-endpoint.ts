@@ -12,12 +12,12 @@ import type { OwnMatch } from './routes.ts';
 /** Responds to an exchange on one of Postern's own paths. Never rejects. */
 export type ServeEndpoint = (exchange: Exchange, match: OwnMatch) => Promise<void>;
 
-/** What serving own endpoints needs. */
+/** Dependencies of {@link createServeEndpoint}. */
 export interface ServeEndpointOptions {
   readonly authenticate: Identify;
-  /** What the holder of a credential holds now; null once the credential has ended. */
+  /** Scopes that a caller holds now; null once the credential has ended. */
   readonly heldNow: (principal: Principal) => Promise<ReadonlySet<string> | null>;
-  /** The registry of requests whose body is still arriving. */
+  /** Registry of requests whose body is still arriving. */
   readonly openRequests: OpenRequests;
   readonly replies: Replies;
   /** Bounds of a request body. */
@@ -52,7 +52,7 @@ export function createServeEndpoint(options: ServeEndpointOptions): ServeEndpoin
   };
 }
 
-/** One request to an own endpoint, from its guard to its reply. */
+/** Request to an own endpoint, from its guard to its reply. */
 class OwnCall {
   readonly #exchange: Exchange;
   readonly #id: string;

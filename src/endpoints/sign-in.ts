@@ -33,10 +33,10 @@ export interface SignIn {
 /** The 200 `LoginResponse`. */
 export type LoginReply = Reply & { readonly body: z.output<typeof loginResponse> };
 
-/** What a session keeps of the identity provider that it began at. */
+/** Facts that a session keeps of the identity provider that it began at. */
 export interface SignInOrigin {
   readonly provider: ProviderIdentity;
-  /** The ID token as it is kept (credentials/sealed-id-token.ts); absent: it isn't. */
+  /** Seals the ID token (credentials/sealed-id-token.ts); absent: it isn't kept. */
   readonly sealIdToken?: ((sessionId: string) => string | null) | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface SignedIn {
   readonly reply: LoginReply;
 }
 
-/** How many characters of a User-Agent a session keeps. */
+/** Number of characters of a User-Agent that a session keeps. */
 const maxUserAgentLength = 256;
 
 /** Creates the last step of login, refresh and exchange. */
@@ -57,7 +57,7 @@ export function createSignIn(options: {
   readonly cookies: RefreshCookies;
   readonly cookie: CookieAttributes;
   readonly holdings: Holdings;
-  /** How many sessions a user keeps at most; absent: no bound. */
+  /** Maximum number of sessions that a user keeps; absent: no bound. */
   readonly maxPerUser?: number | undefined;
   readonly audit: Audit;
   readonly onSessionEnded: (sessionId: string) => void;

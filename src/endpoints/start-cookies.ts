@@ -7,7 +7,7 @@ import {
 } from '../http/cookies.ts';
 import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 
-/** The prefix of the names of cookies that bind sign-ins to browsers; the label of a start follows. */
+/** Prefix of the names of cookies that bind sign-ins to browsers; the label of a start follows. */
 export function startCookiePrefix(refreshCookieName: string): string {
   return `${refreshCookieName}_login_`;
 }
@@ -17,7 +17,7 @@ export function pageStartCookiePrefix(refreshCookieName: string, origin: string)
   return startCookiePrefix(hostOnlyName(refreshCookieName, origin.startsWith('https:')));
 }
 
-/** The cookies that bind sign-ins through a provider to the browser that began them, one per start. */
+/** Cookies that bind sign-ins through a provider to the browser that began them, one per start. */
 export interface StartCookies {
   /**
    * Flat header list that sets the cookie of a start, and clears the oldest others beyond eight in all. `now` is epoch
@@ -35,7 +35,7 @@ export interface StartCookies {
   clearAll(cookieHeader: string): string[];
 }
 
-/** How many starts a browser may have at once: any more are old and were never completed. */
+/** Maximum number of starts in a browser: any more are old and were never completed. */
 const maxStarts = 8;
 const labelLength = 6;
 const label = new RegExp(`_[\\w-]{${labelLength}}$`);
@@ -56,7 +56,7 @@ export function createPageStartCookies(
   );
 }
 
-/** Creates them with the attributes of the refresh cookie but its path; they are never sent to another host. */
+/** Creates the cookies with the attributes of the refresh cookie but its path; no other host gets them. */
 export function createStartCookies(
   { name, secure, sameSite }: Pick<CookieAttributes, 'name' | 'secure' | 'sameSite'>,
   wantedPath = '/api/login',

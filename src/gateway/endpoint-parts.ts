@@ -26,7 +26,7 @@ import type { BrowserParts } from './browser.ts';
 import { loginLimits } from './login-limits.ts';
 import { sessionTimesOf } from './session-times.ts';
 
-/** Parts that the own endpoints share with the request path. */
+/** Dependencies that own endpoints share with the request path. */
 export interface SharedParts {
   readonly stores: Stores;
   readonly tokens: AccessTokens;
@@ -50,7 +50,7 @@ export interface SharedParts {
 
 const cursorSecretBytes = 32;
 
-/** Builds the parts of the API's endpoints. */
+/** Builds the dependencies of the API's endpoints. */
 export async function composeEndpointParts(config: Config, shared: SharedParts): Promise<EndpointParts> {
   const { stores, cookie, web, metrics, holdings, now, onCredentialEnded } = shared;
   const { records, sessions, attempts } = stores;

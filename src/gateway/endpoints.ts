@@ -52,7 +52,7 @@ function isServed(path: string, { endpoints }: Config): boolean {
   return optional === undefined || endpoints[optional] === 'own';
 }
 
-/** The pages for people are loaded only where they are configured. */
+/** Builds the pages for people, which are loaded only where they are configured. */
 async function composePages(
   config: Config,
   parts: EndpointParts,
@@ -65,7 +65,7 @@ async function composePages(
   return webEndpoints(config, parts, { web, log, api, document: openApiDocument, providers });
 }
 
-/** Sign-in through providers is loaded only where some are configured. */
+/** Builds sign-in through providers, which is loaded only where some are configured. */
 async function composeProviders(
   config: Config,
   parts: EndpointParts,

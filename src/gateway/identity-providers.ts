@@ -17,19 +17,19 @@ import { traceNetwork } from '../runtime/spans.ts';
 import type { PageProvider } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
 
-/** The endpoints of every identity provider. */
+/** Endpoints of every identity provider. */
 export interface ProviderEndpoints {
   readonly endpoints: readonly Endpoint<'open'>[];
-  /** Those that Postern's own pages lead to; none without `web`. */
+  /** Providers that Postern's own pages lead to; none without `web`. */
   readonly onPages: readonly PageProvider[];
-  /** The same, on the console's own host; none without one. */
+  /** Providers as the console's own host leads to them; none without such a host. */
   readonly onConsole: readonly PageProvider[];
   /** Ends every call to a provider. */
   close(): Promise<void>;
 }
 
 const secretBytes = 32;
-/** Less than a call may take, ms: it fails with what failed. */
+/** Timeout of a lookup, ms: shorter than that of a call, which then fails with the lookup's error. */
 const lookupMs = 3_000;
 
 /** Builds sign-in through the configured providers; none of them is asked for anything yet. */
@@ -62,7 +62,7 @@ export async function composeIdentityProviders(
   };
 }
 
-/** Parts that one provider is built from. */
+/** Dependencies of one provider. */
 interface ProviderParts {
   readonly name: string;
   readonly settings: IdentityProviderConfig;
@@ -73,7 +73,7 @@ interface ProviderParts {
   readonly shared: SharedParts;
 }
 
-/** One provider, for the front end's sign-ins and for those of Postern's own pages. */
+/** Provider for the front end's sign-ins and for those of Postern's own pages. */
 class ComposedProvider {
   readonly network: ProviderNetwork;
   readonly #options: ProviderParts;

@@ -22,7 +22,7 @@ import { createOfferedProviders } from '../web/offered-providers.ts';
 import type { SharedParts } from './endpoint-parts.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
 
-/** Parts of the pages for people, besides those of the API. */
+/** Dependencies of the pages for people, besides those of the API. */
 export interface WebEndpointParts {
   readonly web: NonNullable<SharedParts['web']>;
   /** The endpoints of the API, which the forms call. */
@@ -32,12 +32,12 @@ export interface WebEndpointParts {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** The optional endpoints that Postern serves itself. */
+/** Names of the optional endpoints that Postern serves itself. */
 function servedBy({ endpoints }: Config): readonly string[] {
   return Object.entries(endpoints).flatMap(([name, by]) => (by === 'own' ? [name] : []));
 }
 
-/** The endpoints of `web`, as far as what they call is Postern's. */
+/** Builds the pages for people; a form is left out if Postern doesn't serve the endpoint that it calls. */
 export function webEndpoints(
   config: Config,
   parts: EndpointParts,

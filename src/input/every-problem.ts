@@ -1,8 +1,8 @@
 import { ValidationError, type ValidationProblem } from '../errors.ts';
 
 /**
- * Resolves to what both readers give; for a request whose query and body are both malformed, reports both at once, in
- * that order. Rejects with {@link ValidationError}, or whatever else a reader throws.
+ * Runs both readers and resolves to their results. Rejects with one {@link ValidationError} for the problems of query and body
+ * together, in that order, or with any other error of a reader.
  */
 export async function everyProblem<A, B>(first: () => A, second: () => Promise<B>): Promise<[A, B]> {
   const problems: ValidationProblem[] = [];

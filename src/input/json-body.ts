@@ -22,14 +22,14 @@ export function readJson<S extends z.ZodObject>(
   return validate(schema, value, { loc: 'body', memberNames, ...options });
 }
 
-/** Judges fields by what the schema doesn't know; gives their problems, with the path in the body as `loc`. */
+/** Judges fields by facts that the schema doesn't know; gives their problems, with the path in the body as `loc`. */
 export type FieldJudge<S extends z.ZodObject> = (
   fields: Partial<z.output<S>>,
 ) => Promise<readonly ValidationProblem[]>;
 
 /**
- * As {@link readJson}, for fields that are also judged by what is stored. `judge` is given the fields that have no problem
- * by themselves; what it finds is reported together with the problems of all others.
+ * Reads as {@link readJson}, with fields that are also judged by stored records. `judge` gets the fields without a problem of
+ * their own; the problems that it finds are reported together with those of all others.
  */
 export async function readJudgedJson<S extends z.ZodObject>(
   bytes: Uint8Array,

@@ -1,16 +1,16 @@
 import { ValidationError } from '../errors.ts';
 import { tooMany } from './pydantic-problems.ts';
 
-/** A parsed JSON text. Objects have no prototype, so a member named `__proto__` is a member like any other. */
+/** Parsed JSON text. Objects have no prototype, so a member named `__proto__` is a member like any other. */
 export interface ParsedJson {
   readonly value: unknown;
   /** The outermost object's members in the order of the text: own keys would put integer-like names first. */
   readonly memberNames: readonly string[];
 }
 
-/** Deeper texts are refused: none of our bodies nests, and the reader recurses once per level. */
+/** Maximum depth of a text: none of our bodies nests, and the reader recurses once per level. */
 const maxDepth = 64;
-/** The maximum number of values in all: none of our bodies has as many, and each costs. */
+/** Maximum number of values in all: none of our bodies has as many, and each costs. */
 const maxValues = 1_024;
 
 /**
@@ -144,7 +144,7 @@ class JsonReader {
     return backslash + 2;
   }
 
-  /** Whether another item follows; skips the comma, or the bracket that ends the list. */
+  /** True if another item follows; skips the comma, or the bracket that ends the list. */
   #continues(bracket: string): boolean {
     this.#skipSpace();
     if (this.#closes(bracket)) return false;

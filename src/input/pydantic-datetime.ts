@@ -4,11 +4,11 @@ import { asIssue, type Finding, notADateTime } from './pydantic-problems.ts';
 const notAware: Finding = { type: 'timezone_aware', msg: 'Input should have timezone info' };
 const notInTheFuture: Finding = { type: 'datetime_future', msg: 'Input should be in the future' };
 
-/** The bounds of an instant, in epoch milliseconds, evaluated each time one is read. */
+/** Bounds of an instant, in epoch milliseconds, evaluated each time one is read. */
 export interface Rfc3339Options {
-  /** If given, the instant must be after what it returns. */
+  /** The instant must be after the one that this returns; absent: no bound. */
   readonly future?: () => number;
-  /** If given, the instant must not be after what it returns. */
+  /** The instant must not be after the one that this returns; absent: no bound. */
   readonly latest?: () => number;
 }
 
@@ -55,7 +55,7 @@ function readInstant(text: string): number | Finding {
   return instant > lastInstant ? outOfRange(10_000) : instant;
 }
 
-/** Why the first ten characters aren't a calendar date, in the words of pydantic's parser. */
+/** The fault of the first ten characters as a calendar date, in the words of pydantic's parser. */
 function dateError(text: string): string | undefined {
   if (text.length < 10) return 'input is too short';
   if (!/^\d{4}/.test(text)) return 'invalid character in year';
@@ -71,7 +71,7 @@ function dateError(text: string): string | undefined {
     : undefined;
 }
 
-/** Leap days repeat every 400 years; `Date.UTC` reads years below 100 as 19xx. */
+/** Days of a month; leap days repeat every 400 years, and `Date.UTC` reads years below 100 as 19xx. */
 function daysIn(year: number, month: number): number {
   return new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
 }

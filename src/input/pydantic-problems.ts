@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 
-/** What is wrong with a value, in pydantic 2's words; its location and input are added later. */
+/** Fault of a value, in pydantic 2's words; location and input are added later. */
 export interface Finding {
   readonly type: string;
   readonly msg: string;
   readonly ctx?: Readonly<Record<string, unknown>>;
 }
 
-/** A required field, parameter or body that isn't there. */
+/** Required field, parameter or body that is absent. */
 export const missing: Finding = { type: 'missing', msg: 'Field required' };
 
 /** A value without fields where fields were expected. */
@@ -16,7 +16,7 @@ export const notAnObject: Finding = {
   msg: 'Input should be a valid dictionary or object to extract fields from',
 };
 
-/** Not a string: a value of another type, or a repeated field or parameter. */
+/** Value of another type than a string, or a repeated field or parameter. */
 export const notAString: Finding = { type: 'string_type', msg: 'Input should be a valid string' };
 
 /** A string that isn't valid Unicode: lone surrogates, or bytes that weren't UTF-8. */
@@ -28,7 +28,7 @@ export const notUnicode: Finding = {
 /** A field that the schema doesn't have. */
 export const extraForbidden: Finding = { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' };
 
-/** Not a time at all; recognised by this message, because zod only expects a string there. */
+/** Value that is no time at all; recognised by this message, because zod only expects a string there. */
 export const notADateTime: Finding = { type: 'datetime_type', msg: 'Input should be a valid datetime' };
 
 /** Findings for a wrong type, by the type zod expected. */
@@ -46,7 +46,7 @@ export function asIssue(finding: Finding): { message: string; params: { finding:
   return { message: finding.msg, params: { finding } };
 }
 
-/** More fields, or values in all, than are read; so `actual_length` is unknown. */
+/** Excess of fields, or of values in all; `actual_length` is unknown, because the rest isn't read. */
 export function tooMany(most: number): Finding {
   return {
     type: 'too_long',
@@ -55,7 +55,7 @@ export function tooMany(most: number): Finding {
   };
 }
 
-/** A list that is too short or, if `actual` exceeds the bound, too long. */
+/** Finding for a list that is too short or, if `actual` exceeds the bound, too long. */
 export function listLength(bound: number, actual: number): Finding {
   const short = actual < bound;
   const items = `${bound} ${bound === 1 ? 'item' : 'items'}`;
@@ -126,7 +126,7 @@ function literalError(values: readonly unknown[]): Finding {
   return { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } };
 }
 
-/** What a rule of the application finds. FastAPI serialises its exception as `{}`. */
+/** Finding of a rule of the application. FastAPI serialises its exception as `{}`. */
 export function valueError(message: string): Finding {
   return { type: 'value_error', msg: `Value error, ${message}`, ctx: { error: {} } };
 }

@@ -8,10 +8,10 @@ const control = String.raw`\u0000-\u001f\u007f-\u009f`;
  */
 export const withoutControlCharacters = new RegExp(`^[^${control}]*$`, 'u');
 
-/** As {@link withoutControlCharacters}, but for line ends: a text of several lines. */
+/** Matches a text of several lines: {@link withoutControlCharacters}, but for line ends. */
 export const linesWithoutControlCharacters = new RegExp(`^(?:[^${control}]|[\\r\\n])*$`, 'u');
 
-/** Lengths count code points. */
+/** Constraints of a string; lengths count code points. */
 export interface StringOptions {
   readonly min?: number;
   readonly max?: number;

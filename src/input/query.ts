@@ -3,14 +3,14 @@ import type { ValidationProblem } from '../errors.ts';
 import { parseUrlEncoded } from './url-encoded.ts';
 import { type SecretOptions, validate, validFields } from './validate.ts';
 
-/** The query of a call that takes no parameter and refuses every one. */
+/** Query of a call that refuses every parameter. */
 export const noParameters = z.strictObject({});
 
 /**
  * Reads the query string, given without its `?`; absent means empty. A blank parameter counts as absent, because
  * generated clients send them; a repeated one is a problem unless its type is `repeatable(…)`. The schema decides about
- * unknown ones: `z.strictObject` refuses them, `z.object` ignores them. `judge` is given the parameters that have no
- * problem by themselves, and finds those of several together.
+ * unknown ones: `z.strictObject` refuses them, `z.object` ignores them. `judge` gets the parameters without a problem of
+ * their own, and finds problems of several together.
  *
  * Throws {@link ValidationError} with every problem at once.
  */

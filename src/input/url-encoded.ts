@@ -1,7 +1,7 @@
 import { ValidationError } from '../errors.ts';
 import { tooMany } from './pydantic-problems.ts';
 
-/** The fields of an `application/x-www-form-urlencoded` text or a query string. */
+/** Fields of an `application/x-www-form-urlencoded` text or a query string. */
 export interface UrlEncodedFields {
   /** A string, or a list for a repeated name. Has no prototype. */
   readonly values: Record<string, string | string[]>;
@@ -11,7 +11,7 @@ export interface UrlEncodedFields {
   readonly repeated: ReadonlySet<string>;
 }
 
-/** The maximum number of fields, repeated ones included: no endpoint has as many, and each costs. */
+/** Maximum number of fields, repeated ones included: no endpoint has as many, and each costs. */
 const maxFields = 256;
 
 /**

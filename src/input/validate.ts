@@ -9,14 +9,14 @@ import {
   notUnicode,
 } from './pydantic-problems.ts';
 
-/** Which fields are secret: their `input` is null in every problem. */
+/** Secret fields, whose `input` is null in every problem. */
 export interface SecretOptions {
   readonly secret?: readonly string[];
   /** Fields that aren't secret, although their names look like it. */
   readonly plain?: readonly string[];
 }
 
-/** Where the input came from and what is known about it besides its value. */
+/** Facts about the input besides its value. */
 export interface ValidateOptions extends SecretOptions {
   readonly loc: 'body' | 'query';
   /** The input's names in their original order; default: its own keys, which put integer-like names first. */
@@ -27,7 +27,7 @@ export interface ValidateOptions extends SecretOptions {
   readonly further?: readonly ValidationProblem[];
 }
 
-/** The maximum number of problems reported, so that a response isn't many times as long as its request. */
+/** Maximum number of reported problems, so that a response isn't many times as long as its request. */
 const maxProblems = 256;
 
 type Path = readonly (string | number)[];
@@ -109,15 +109,15 @@ function unknownFields(
   });
 }
 
-/** In the schema's order of fields, a list before its items; problems of the object as a whole come last. */
+/** Sorts by the schema's order of fields, a list before its items; problems of the object as a whole come last. */
 function inFieldOrder(problems: readonly ValidationProblem[], names: readonly string[]): ValidationProblem[] {
-  const places = new Map(names.map((name, place) => [name, place]));
-  const place = ({ loc }: ValidationProblem) => places.get(String(loc[0])) ?? names.length;
+  const positions = new Map(names.map((name, position) => [name, position]));
+  const position = ({ loc }: ValidationProblem) => positions.get(String(loc[0])) ?? names.length;
   const item = ({ loc }: ValidationProblem) => (typeof loc[1] === 'number' ? loc[1] : -1);
-  return problems.toSorted((a, b) => place(a) - place(b) || item(a) - item(b));
+  return problems.toSorted((a, b) => position(a) - position(b) || item(a) - item(b));
 }
 
-/** The first problem of each value, and none inside a value that has one itself, as in pydantic. */
+/** The first problem of each value, and none inside a value that has a problem itself, as in pydantic. */
 function onePerValue(problems: readonly ValidationProblem[]): ValidationProblem[] {
   const seen = new Set<string>();
   return problems.filter(({ loc }) => {

@@ -26,7 +26,7 @@ const operations: readonly Operation[] = [
   ...administrationEndpoints,
 ];
 
-/** The version of the interface, not of the product: it changes when what clients rely on does. */
+/** Version of the interface, not of the product: it changes with what clients rely on. */
 const interfaceVersion = '1.0.0';
 
 const tags: Readonly<Record<string, string>> = {

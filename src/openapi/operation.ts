@@ -8,7 +8,7 @@ function tagOf({ id }: Operation): string {
   return id.slice(0, id.indexOf('-'));
 }
 
-/** The operation as an OpenAPI Operation Object. */
+/** Renders an operation as an OpenAPI Operation Object. */
 export function describeOperation(operation: Operation): Json {
   const { id, summary, description, guard, body } = operation;
   const parameters = [
@@ -75,7 +75,7 @@ function successResponse({ description, schema, headers = [] }: OperationSuccess
   };
 }
 
-/** Alternatives. With a scheme that is not OAuth's, the list names the roles that are needed (OpenAPI 3.1 §4.8.30). */
+/** Alternative credentials. With a scheme that is not OAuth's, the list names the roles that are needed (OpenAPI 3.1 §4.8.30). */
 function securityOf({ guard, takesCookie }: Operation): Json[] {
   const cookie = takesCookie ? [{ refresh_cookie: [] }] : [];
   if (guard === 'open') return cookie;
@@ -100,7 +100,7 @@ function pathParameters({ path }: Operation): Json[] {
   }));
 }
 
-/** As `identity_providers` in the configuration allows it. */
+/** Schema of a provider's name, as `identity_providers` in the configuration allows it. */
 const providerName: Json = { type: 'string', pattern: '^[a-z0-9-]{1,32}$' };
 
 function queryParameters({ query }: Operation): Json[] {

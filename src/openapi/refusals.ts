@@ -2,11 +2,11 @@ import { Refusal, type RefusalCode, refusals } from '../errors.ts';
 import { refusalParts } from '../http/reply.ts';
 import { componentRef, type Json } from './schemas.ts';
 
-/** The form of an operation's refusals. */
+/** Form of an operation's refusals. */
 export interface RefusalStyle {
-  /** Whether they have OAuth's fields too. */
+  /** True if refusals have OAuth's fields too. */
   readonly oauth: boolean;
-  /** The scopes in `insufficient_scope`. */
+  /** Scopes named in `insufficient_scope`. */
   readonly scopes: readonly string[];
 }
 
@@ -26,7 +26,7 @@ const anywhere: readonly RefusalCode[] = [
   'version_not_supported',
 ];
 
-/** An operation's responses for these refusals, by status; each example is exactly what would be sent. */
+/** Responses of an operation for these refusals, by status; each example is exactly the body that is sent. */
 export function refusalResponses(codes: readonly RefusalCode[], style: RefusalStyle): Json {
   const byStatus = Map.groupBy(codes, (code) => refusals[code].status);
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A part of the document. */
+/** Part of the document. */
 export type Json = { [key: string]: unknown };
 
 /** The reference to a component. */
@@ -8,7 +8,7 @@ export function componentRef(kind: 'schemas' | 'headers' | 'responses', name: st
   return `#/components/${kind}/${name}`;
 }
 
-/** Where a schema is used: with defaults, what clients may send differs from what they receive. */
+/** Direction in which a schema is used: with defaults, requests and responses differ. */
 export type Direction = 'input' | 'output';
 
 /** The schema as used in an operation: a reference if it has a name, else the schema itself. */
@@ -30,7 +30,7 @@ export function schemaComponents(schemas: Iterable<z.ZodType>, io: Direction): J
   return Object.fromEntries(Object.entries(made).map(([id, schema]) => [id, withoutIdentity(schema)]));
 }
 
-/** An object's members, each with whether it is required. */
+/** Members of an object, required and optional ones. */
 export function membersOf(
   schema: z.ZodObject,
   io: Direction,
@@ -43,7 +43,7 @@ export function membersOf(
   }));
 }
 
-/** Removes what would bind generated clients to more than the contract. */
+/** Removes keywords that would bind generated clients to more than the contract. */
 function plain({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
   // Responses may get new members; zod closes every output object.
   if (zodSchema._zod.def.type === 'object' && zodSchema._zod.def.catchall === undefined)

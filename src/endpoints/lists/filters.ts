@@ -2,7 +2,7 @@ import type { EndpointDefinition, Guard } from '../endpoint.ts';
 import type { EndpointParts } from '../endpoint-parts.ts';
 import { describeList, type ListSpec, listDescription } from './list-spec.ts';
 
-/** Defines `GET <list>filters`, which describes what a list can be filtered and sorted by. */
+/** Defines `GET <list>filters`, which describes a list's filters and sort fields. */
 export function defineFilters<G extends Guard>(
   id: EndpointDefinition['id'],
   list: { readonly path: string; readonly guard: G },

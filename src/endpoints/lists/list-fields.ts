@@ -3,16 +3,16 @@ import { rfc3339 } from '../../input/pydantic-datetime.ts';
 import { booleanText, repeatable } from '../../input/pydantic-types.ts';
 import type { FieldFilter, FilterOperator } from '../../stores/list-query.ts';
 
-/** A field that a list can be filtered by: each operator is a parameter `<name>__<operator>`. */
+/** Field that a list can be filtered by: each operator is a parameter `<name>__<operator>`. */
 export interface ListField {
   readonly name: string;
   readonly type: 'string' | 'datetime' | 'boolean' | 'array';
   readonly operators: readonly FilterOperator[];
-  /** What the field can hold; absent: anything of its type. Empty: not known yet (the OpenAPI document). */
+  /** Values that the field can hold; absent: any of its type. Empty: not known yet (the OpenAPI document). */
   readonly values?: readonly string[];
-  /** What a parameter's description says, by operator. */
+  /** Descriptions of the parameters, by operator. */
   readonly notes?: Readonly<Partial<Record<FilterOperator, string>>>;
-  /** Spells what is asked for as the store has it; default: as it is. */
+  /** Spells a value as the store has it; default: as it is. */
   readonly spelled?: (text: string) => string;
 }
 

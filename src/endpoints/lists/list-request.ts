@@ -6,10 +6,10 @@ import { type ListParameters, type ListSpec, listQuerySchema } from './list-spec
 import { cursorFields, type PageStarts, pageStarts } from './page.ts';
 import { type PageStart, pageCursors } from './page-cursors.ts';
 
-/** One request for a page of a list. */
+/** Request for a page of a list. */
 export interface ListRequest<SortField extends string> {
   readonly parameters: ListParameters<SortField>;
-  /** What the store is asked. */
+  /** Query of the store. */
   readonly query: ListQuery<SortField, readonly FieldFilter[]>;
   /** The body of the response; `turn` may move the starts of the neighbouring pages. */
   body<Item>(

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { integerText } from '../../input/pydantic-types.ts';
 import { filterParameters, type ListField } from './list-fields.ts';
 
-/** What a list can be sorted and filtered by. */
+/** Fields that a list can be sorted and filtered by. */
 export interface ListSpec<SortField extends string> {
   /** Names the list in its cursors. */
   readonly name: string;
   readonly fields: readonly ListField[];
   /** The first is the default. */
   readonly sortFields: readonly [SortField, ...SortField[]];
-  /** What the description of `sort_by` says. */
+  /** Description of `sort_by`. */
   readonly sortNote?: string;
-  /** Parameters that change how items are shown and not which: cursors are not bound to them. */
+  /** Parameters that change how items are shown, not which ones: cursors are not bound to them. */
   readonly presentation?: Readonly<Record<string, z.ZodType>>;
 }
 
@@ -42,7 +42,7 @@ export function listQuerySchema<SortField extends string>(spec: ListSpec<SortFie
   });
 }
 
-/** What a list can be filtered and sorted by. */
+/** Description of a list's filters and sort fields, as `/filters` returns it. */
 export const listDescription = z
   .object({
     filters: z.array(

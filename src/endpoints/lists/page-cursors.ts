@@ -3,12 +3,12 @@ import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal } from '../../errors.ts';
 import type { ListPosition } from '../../stores/list-query.ts';
 
-/** Where a page starts: after (or, inclusive, at) a position, forwards or backwards; without one, at the first end. */
+/** Start of a page: after (or, inclusive, at) a position, forwards or backwards; without a position, at the first end. */
 export interface PageStart {
   readonly from?: ListPosition;
   readonly inclusive: boolean;
   readonly backwards: boolean;
-  /** Items at most, whatever the `size`: what was a short page stays the page it was. */
+  /** Maximum number of items, whatever the `size`: a short page stays the page it was. */
   readonly limit?: number;
 }
 

@@ -16,7 +16,7 @@ export function pageFields<Item extends z.ZodType>(item: Item, totalNote: string
   };
 }
 
-/** Where a page and its neighbours start; null where the list ends. */
+/** Starts of a page and its neighbours; null where the list ends. */
 export interface PageStarts {
   readonly current: PageStart;
   /** The same items, read from the other end. */
