@@ -28,12 +28,10 @@ export interface NamesOptions {
 export const freshMs = 2_000;
 /** Time for which a failure is kept, ms. */
 export const failureMs = 1_000;
-/** Longest that a connection waits for a lookup where there are recent addresses, ms. */
-export const staleAfterMs = 300;
-/** Longest that it waits where they are older, ms, since another service may have them by now; less than a lookup may take. */
-export const oldAfterMs = 600;
-/** Age up to which addresses are recent, ms. */
-export const recentMs = 10_000;
+/** Longest that a connection waits for a lookup where there are earlier addresses, ms; less than a lookup may take. */
+export const staleAfterMs = 500;
+/** Time after a slow or failed lookup for which none is waited for where there are addresses, ms. */
+export const slowMs = 10_000;
 /** Time for which earlier addresses are used while no name server responds, ms. */
 export const maxStaleMs = 3_600_000;
 /** Maximum number of names kept; there are as many as the configuration and providers name. */
@@ -49,7 +47,7 @@ interface Entry {
   freshUntil: number;
   /** Callbacks of the lookup in progress; null: there is none. */
   waiting: Set<OnAddresses> | null;
-  /** Time at which a lookup last took long or failed: for seconds after, none is waited for where there are addresses. */
+  /** Time at which a lookup last took long or failed. */
   slowAt: number;
   isUnavailable: boolean;
 }
@@ -78,7 +76,7 @@ export class Names {
     const now = this.#now();
     const isFresh = now < entry.freshUntil;
     const waiting = isFresh ? null : this.#lookUp(host, entry);
-    const isSlow = now - entry.slowAt < recentMs;
+    const isSlow = now - entry.slowAt < slowMs;
     if (isFresh || (isSlow && this.#hasAddresses(entry))) {
       this.#respond(entry, done);
       return () => {};
@@ -88,12 +86,7 @@ export class Names {
   }
 
   #add(host: string): Entry {
-    if (this.#entries.size >= maxNames)
-      for (const [name, { waiting }] of this.#entries)
-        if (waiting === null) {
-          this.#entries.delete(name);
-          break;
-        }
+    if (this.#entries.size === maxNames) this.#entries.delete(this.#entries.keys().next().value!);
     const entry: Entry = {
       addresses: [],
       foundAt: 0,
@@ -122,8 +115,7 @@ export class Names {
     const waiting = new Set<OnAddresses>();
     entry.waiting = waiting;
     let isSlow = false;
-    const isRecent = this.#now() - entry.foundAt < recentMs;
-    const cancel = this.#after(isRecent ? staleAfterMs : oldAfterMs, () => {
+    const cancel = this.#after(staleAfterMs, () => {
       isSlow = true;
       entry.slowAt = this.#now();
       if (this.#hasAddresses(entry)) this.#respondAll(entry, waiting);

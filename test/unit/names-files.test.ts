@@ -7,7 +7,7 @@ import {
   readEtcFile,
 } from '../../src/names/etc-files.ts';
 
-t.test('the hosts file', async (t) => {
+t.test('the hosts file lists addresses by name', async (t) => {
   const text = [
     '# Kubernetes-managed hosts file.',
     '127.0.0.1\tlocalhost',
@@ -38,7 +38,7 @@ t.test('a file that is missing is empty, and one that can’t be read denies no 
   t.throws(() => readEtcFile('/', 'app'), { code: 'EAI_AGAIN' });
 });
 
-t.test('the names that a name may stand for', async (t) => {
+t.test('a name is completed by the search list and ndots', async (t) => {
   const kubernetes =
     'search a.svc.cluster.local svc.cluster.local cluster.local.\nnameserver 10.96.0.10\noptions ndots:5\n';
   const rows: [text: string, machine: string, host: string, names: string[]][] = [

@@ -22,7 +22,7 @@ const six = { address: 'fd00::1', family: 6 };
 const four = { address: '10.0.0.1', family: 4 };
 const other = { address: '10.0.0.2', family: 4 };
 
-t.test('all addresses, each time beginning with another', async (t) => {
+t.test('each lookup of all addresses begins with another one', async (t) => {
   const lookup = createLookup(found, 1_000);
   const all = async () => (await lookUp(lookup, { all: true })).addresses;
   t.strictSame(await all(), [six, four, other]);
@@ -31,7 +31,7 @@ t.test('all addresses, each time beginning with another', async (t) => {
   t.strictSame(await all(), [six, four, other]);
 });
 
-t.test('one family, or one address, if that is asked', async (t) => {
+t.test('a lookup may ask for one family, or one address', async (t) => {
   t.strictSame((await lookUp(createLookup(found, 1_000), { all: true, family: 4 })).addresses, [four, other]);
   t.strictSame((await lookUp(createLookup(found, 1_000), { all: true, family: 'IPv6' })).addresses, [six]);
   t.equal((await lookUp(createLookup(found, 1_000), { family: 4 })).addresses, '10.0.0.1');

@@ -54,7 +54,7 @@ t.test('a name is searched for as in Kubernetes', async (t) => {
   t.strictSame(server.asked.slice(-3), ['none.one.test', 'none.two.test', 'none']);
 });
 
-t.test('what name servers say, and that they say nothing, are two things', async (t) => {
+t.test('a silent name server denies no name', async (t) => {
   const { server, outcomeOf } = await resolverWith(
     t,
     { 'resolv.conf': 'search one.test two.test\n' },
@@ -105,7 +105,7 @@ t.test('a change of the search list counts at once', async (t) => {
   t.equal(await outcomeOf('app'), '10.0.0.3');
 });
 
-t.test('names that no name server is asked for', async (t) => {
+t.test('no name server is asked for local names and addresses', async (t) => {
   const { server, outcomeOf } = await resolverWith(t, {});
   t.equal(await outcomeOf('localhost'), '127.0.0.1 ::1');
   t.equal(await outcomeOf('app.localhost'), '127.0.0.1 ::1');
@@ -169,7 +169,7 @@ t.test('a long response is fetched by TCP, aliases are followed, and c-ares keep
   t.equal(server.asked.filter((name) => name === 'app.test').length, 2);
 });
 
-t.test('nothing is asked for IPv6 addresses, if it is set so', async (t) => {
+t.test('IPv6 addresses are left out under no-aaaa', async (t) => {
   const { outcomeOf } = await resolverWith(
     t,
     { 'resolv.conf': 'options no-aaaa' },
@@ -179,7 +179,7 @@ t.test('nothing is asked for IPv6 addresses, if it is set so', async (t) => {
   t.equal(await outcomeOf('six.test'), 'ENOTFOUND');
 });
 
-t.test('sources that only the C library knows are left to it', async (t) => {
+t.test('the C library looks names up where other sources come before name servers', async (t) => {
   const { server, outcomeOf } = await resolverWith(
     t,
     { 'nsswitch.conf': 'hosts: files sss dns\n', hosts: '10.0.0.1 app' },

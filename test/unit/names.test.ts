@@ -1,14 +1,6 @@
 import t from 'tap';
 import { NameError } from '../../src/names/name-error.ts';
-import {
-  failureMs,
-  freshMs,
-  maxStaleMs,
-  Names,
-  oldAfterMs,
-  recentMs,
-  staleAfterMs,
-} from '../../src/names/names.ts';
+import { failureMs, freshMs, maxStaleMs, Names, slowMs, staleAfterMs } from '../../src/names/names.ts';
 
 type Outcome = readonly string[] | NameError;
 
@@ -140,32 +132,32 @@ t.test('after a slow response the next lookups are not waited for, until one is 
   t.equal(find('a').now, null);
 });
 
-t.test('older ones are used later, since another service may have them by now', async (t) => {
+t.test('the name servers are waited for again ten seconds later', async (t) => {
   const { lookups, find, pass } = namesWith();
   find('a');
   await lookups[0]!.end(['10.0.0.1']);
-  pass(recentMs);
+  pass(freshMs);
   const found = find('a');
-  pass(oldAfterMs - 1);
+  pass(staleAfterMs - 1);
   t.equal(found.now, null);
   pass(1);
   t.equal(found.now, '10.0.0.1');
   await lookups[1]!.end(unavailable);
   t.equal(find('a').now, '10.0.0.1');
-  pass(recentMs);
+  pass(slowMs);
   const later = find('a');
-  t.equal(later.now, null, 'the name servers may be back since');
+  t.equal(later.now, null, 'the name servers may be available again');
   await lookups[2]!.end(['10.0.0.2']);
   t.equal(later.now, '10.0.0.2');
 });
 
-t.test('but not for longer than an hour', async (t) => {
+t.test('earlier addresses are used for no longer than an hour', async (t) => {
   const { lookups, find, pass, events } = namesWith();
   find('a');
   await lookups[0]!.end(['10.0.0.1']);
   pass(maxStaleMs);
   const found = find('a');
-  pass(oldAfterMs);
+  pass(staleAfterMs);
   t.equal(found.now, null);
   await lookups[1]!.end(unavailable);
   t.equal(found.now, 'EAI_AGAIN');
@@ -188,7 +180,7 @@ t.test('a name that no longer exists loses its addresses at once', async (t) => 
   t.strictSame(events, ['failed ENOTFOUND']);
 });
 
-t.test('who has withdrawn is not called', async (t) => {
+t.test('a caller that has withdrawn is not called', async (t) => {
   const { lookups, find } = namesWith();
   const found = find('a');
   found.withdraw();
