@@ -7,7 +7,7 @@ export type QueryFamily = (name: string, family: 4 | 6) => Promise<readonly stri
 
 /** Longest that one family may take after the other, ms (RFC 8305 §3 gives 50 as enough). */
 const resolutionDelayMs = 100;
-/** Time for the first response, ms, and attempts per server; c-ares doubles the time with each round. */
+/** Time for the first response, ms, and attempts per server; c-ares doubles the time with each round, and checks it as often. */
 const attempts = { timeout: 800, tries: 3 };
 /** Codes by which name servers deny a name or an address of it, or by which it can't be a name. */
 const absent: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);

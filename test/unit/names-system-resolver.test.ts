@@ -150,10 +150,9 @@ t.test('a malformed response to one name fails no other one', async (t) => {
   t.equal(await late, '127.0.0.1');
 });
 
-t.test('a late response is used, although the question was put again', async (t) => {
-  const { server, outcomeOf } = await resolverWith(t, {}, { 'app.test': 'very late' });
+t.test('a name server that is slower than the first timeout is heard', async (t) => {
+  const { outcomeOf } = await resolverWith(t, {}, { 'app.test': 'very late' });
   t.equal(await outcomeOf('app.test'), '127.0.0.1');
-  t.ok(server.asked.length > 1);
 });
 
 t.test('a long response is fetched by TCP, aliases are followed, and c-ares keeps nothing', async (t) => {
