@@ -1,4 +1,4 @@
-/** One comparison of this machine's clock with a server's. */
+/** A comparison of this machine's clock with a server's. */
 export interface ClockReading {
   /** Lead of this machine's clock, ms; negative: it is behind. */
   readonly aheadMs: number;
