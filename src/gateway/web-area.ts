@@ -1,6 +1,6 @@
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
-import type { CookieSecrets } from '../credentials/cookie-macs.ts';
+import type { CookieSecrets } from '../credentials/signed-cookie.ts';
 import { createWebCookies } from '../credentials/web-cookie.ts';
 import { type CookieAttributes, hostOnlyName } from '../http/cookies.ts';
 import { createIsHostOf } from '../http/host.ts';

@@ -1,6 +1,6 @@
 import { accessTokenUse } from '../../../src/credentials/access-token.ts';
-import type { CookieSecrets } from '../../../src/credentials/cookie-macs.ts';
 import { createKeyRing, type KeyRing } from '../../../src/credentials/key-ring.ts';
+import type { CookieSecrets } from '../../../src/credentials/signed-cookie.ts';
 import type { NewSigningKey, SigningKey } from '../../../src/stores/signing-keys.ts';
 
 /** A key that signs since `created`. */

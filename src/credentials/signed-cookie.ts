@@ -1,0 +1,82 @@
+import { timingSafeEqual } from 'node:crypto';
+import { signerOf } from '../stores/key-schedule.ts';
+import type { SigningKey } from '../stores/signing-keys.ts';
+import { createMac, type Mac } from './mac.ts';
+import type { KnownKeys } from './signing-keys.ts';
+
+/** The store's keys, of which those of purpose `cookie` are the secrets of cookies. */
+export type CookieSecrets = Pick<KnownKeys, 'keys' | 'catchUp' | 'search'>;
+
+/** Settings of one cookie's values. */
+export interface SignedCookieOptions {
+  readonly secrets: CookieSecrets;
+  readonly tenant: string;
+  /** The cookie's name: a value is invalid under another name, which would be forwarded to upstreams. */
+  readonly name: string;
+}
+
+/** Writes and reads values that are authenticated under the secrets of cookies. */
+export interface SignedCookie {
+  /** Joins the parts and their MAC, in base64url, by dots, under the secret for new cookies; throws while there is none. */
+  write(...parts: readonly string[]): string;
+  /** Reads the parts; undefined unless `write` returned the value, byte for byte, under a secret that still counts. */
+  read(value: string): readonly string[] | undefined;
+  /**
+   * Looks up the secrets under which `values` may have been written: another replica may have a new one. Rejects
+   * `store_unavailable`.
+   */
+  learnSecretsOf(values: readonly string[]): Promise<void>;
+}
+
+/** Creates the values of a purpose (see {@link createMac}); `shape` captures the parts. */
+export function createSignedCookie(
+  { secrets, tenant, name }: SignedCookieOptions,
+  purpose: string,
+  shape: RegExp,
+): SignedCookie {
+  let madeFrom: readonly SigningKey[] | null = null;
+  let macs: readonly Mac[] = [];
+
+  function currentMacs(): readonly Mac[] {
+    if (madeFrom !== secrets.keys) {
+      macs = secretsOf(secrets.keys).map((secret) => createMac(secret, purpose));
+      madeFrom = secrets.keys;
+    }
+    return macs;
+  }
+
+  function valueUnder(mac: Mac, parts: readonly string[]): string {
+    return `${parts.join('.')}.${mac([tenant, name, ...parts]).toString('base64url')}`;
+  }
+
+  function read(value: string): readonly string[] | undefined {
+    const match = shape.exec(value);
+    if (match === null) return undefined;
+    const parts = match.slice(1);
+    const actual = Buffer.from(value, 'latin1');
+    // The whole text is compared with the only valid spelling: another encoding of the same MAC is refused.
+    const isOurs = currentMacs().some((mac) => {
+      const expected = Buffer.from(valueUnder(mac, parts), 'latin1');
+      return actual.length === expected.length && timingSafeEqual(actual, expected);
+    });
+    return isOurs ? parts : undefined;
+  }
+
+  return {
+    write: (...parts) => valueUnder(currentMacs()[0]!, parts),
+    read,
+    async learnSecretsOf(values) {
+      const isUnknown = (value: string) => shape.test(value) && read(value) === undefined;
+      if (values.some(isUnknown)) await secrets.search();
+    },
+  };
+}
+
+/** The secret that signs, then all others. */
+function secretsOf(stored: readonly SigningKey[]): readonly Uint8Array[] {
+  const keys = stored.filter(({ purpose }) => purpose === 'cookie');
+  const signer = signerOf(keys);
+  if (signer === undefined) throw new Error('no secret for cookies');
+  const others = keys.filter((key) => key !== signer);
+  return [signer, ...others].map(({ privateJwk }) => Buffer.from(JSON.parse(privateJwk).k, 'base64url'));
+}
