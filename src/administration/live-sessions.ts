@@ -28,11 +28,6 @@ export class LiveSessionFinder {
     this.#records = records;
   }
 
-  /** True if a session of the store is alive by the records as well. */
-  async isLive(session: Session): Promise<boolean> {
-    return (await this.#ownerOf(session)) !== undefined;
-  }
-
   async find(id: string): Promise<OwnedSession | undefined> {
     const session = await this.#sessions.find(id);
     if (session === undefined) return undefined;

@@ -18,15 +18,24 @@ export interface SessionEndParts {
  * without a record, the sessions have ended already, so an unavailable store doesn't fail the call. Resolves to the ids;
  * undefined if the store is unavailable.
  */
-export async function endSessions(
+export function endSessions(
   parts: SessionEndParts,
   by: Author,
   userId: string,
   exceptId?: string,
 ): Promise<readonly string[] | undefined> {
-  const { sessions, audit, onCredentialEnded } = parts;
-  const ended = await unlessUnavailable(sessions.revokeAllOf(userId, exceptId), parts);
-  for (const session of ended ?? []) {
+  return unlessUnavailable(removeSessions(parts, by, userId, exceptId), parts);
+}
+
+/** Ends the sessions of a user, except one, in their store alone. Rejects `store_unavailable`. */
+export async function removeSessions(
+  { sessions, audit, onCredentialEnded }: SessionEndParts,
+  by: Author,
+  userId: string,
+  exceptId?: string,
+): Promise<readonly string[]> {
+  const ended = await sessions.revokeAllOf(userId, exceptId);
+  for (const session of ended) {
     onCredentialEnded(session);
     audit.record(by, { event: 'session_revoked', subject: userId, session });
   }

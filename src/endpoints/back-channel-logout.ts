@@ -1,17 +1,17 @@
 import { z } from 'zod';
+import { type EndSessionParts, endSession } from '../administration/sessions.ts';
 import { Refusal, ValidationError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
 import { readForm } from '../input/form-body.ts';
 import type { Sessions, SessionsOfProvider } from '../stores/sessions.ts';
-import type { EndSession } from './end-session.ts';
+import { originOf } from './caller.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 
 /** Dependencies of a provider's back-channel logout. */
-export interface BackChannelLogoutParts {
+export interface BackChannelLogoutParts extends EndSessionParts {
   readonly provider: Pick<IdentityProvider, 'name' | 'logOut'>;
-  readonly sessions: Pick<Sessions, 'idsOfProvider'>;
-  readonly endSession: EndSession;
+  readonly sessions: EndSessionParts['sessions'] & Pick<Sessions, 'idsOfProvider'>;
 }
 
 /** Form that a provider sends. */
@@ -55,15 +55,17 @@ export const backChannelLogout: EndpointDefinition<'open', BackChannelLogoutPart
 };
 
 async function endAll(
-  { provider, sessions, endSession }: BackChannelLogoutParts,
+  parts: BackChannelLogoutParts,
   exchange: Exchange,
   which: SessionsOfProvider,
 ): Promise<void> {
+  const { provider, sessions } = parts;
   const byProvider = () => ({ actor: { user: null, kind: 'provider' as const }, provider: provider.name });
   const ids = await sessions.idsOfProvider(which);
   for (let start = 0; start < ids.length; start += batchSize) {
     const batch = ids.slice(start, start + batchSize);
-    const results = await Promise.allSettled(batch.map((id) => endSession(exchange, id, byProvider)));
+    const ends = batch.map((id) => endSession(parts, id, originOf(exchange), byProvider));
+    const results = await Promise.allSettled(ends);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 }

@@ -10,7 +10,6 @@ import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Records } from '../stores/records.ts';
 import type { Sessions, SessionTimes } from '../stores/sessions.ts';
-import type { EndSession } from './end-session.ts';
 import type { PasswordSignIn } from './password-sign-in.ts';
 import type { SignIn } from './sign-in.ts';
 
@@ -37,7 +36,6 @@ export interface EndpointParts {
   readonly minPasswordLength: number;
   readonly login: PasswordSignIn;
   readonly signIn: SignIn;
-  readonly endSession: EndSession;
   readonly throttle: LoginThrottle;
   /** The throttles of tokens that stand in place of a credential. */
   readonly tokenThrottles: { readonly bootstrap: AddressThrottle; readonly invitation: AddressThrottle };

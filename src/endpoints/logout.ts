@@ -1,7 +1,9 @@
+import { byItsUser, endSession } from '../administration/sessions.ts';
 import { Refusal } from '../errors.ts';
 import { cookieValues } from '../http/cookies.ts';
 import { assertNoPrefetch } from '../http/prefetch.ts';
-import { byItsUser } from './end-session.ts';
+
+import { originOf } from './caller.ts';
 import type { Call, EndpointDefinition } from './endpoint.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
 
@@ -27,14 +29,15 @@ export const logout: EndpointDefinition<'sign_out'> = {
   refusals: ['prefetch'],
 
   create(parts) {
-    const { endSession, forgetting } = parts;
+    const { forgetting } = parts;
     return async (call) => {
       const { exchange, principal } = call;
       const ids = await sessionsToEnd(parts, call);
       if (ids.size === 0) throw new Refusal('not_authenticated');
       assertNoPrefetch(exchange.head);
       let any = principal !== null;
-      for (const id of ids) any = (await endSession(exchange, id, byItsUser(principal))) !== undefined || any;
+      const by = byItsUser(principal);
+      for (const id of ids) any = (await endSession(parts, id, originOf(exchange), by)) !== undefined || any;
       if (!any) throw new Refusal('not_authenticated');
       return { status: 200, headers: forgetting };
     };

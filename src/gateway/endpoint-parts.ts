@@ -9,7 +9,6 @@ import type { RecentUse } from '../credentials/recent-use.ts';
 import { createRefreshCookies } from '../credentials/refresh-cookie.ts';
 import type { CookieSecrets } from '../credentials/signed-cookie.ts';
 import { createAddressThrottle, createLoginThrottle } from '../credentials/throttle.ts';
-import { createEndSession } from '../endpoints/end-session.ts';
 import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
 import { PasswordSignIn } from '../endpoints/password-sign-in.ts';
 import { createSignIn } from '../endpoints/sign-in.ts';
@@ -63,10 +62,11 @@ export async function composeEndpointParts(config: Config, shared: SharedParts):
     storedHashes: () => records.passwordHashKinds(),
   });
   const times = sessionTimesOf(config);
-  const ends = { sessions, records, audit, onSessionEnded: onCredentialEnded };
   const maxPerUser = config.sessions.max_per_user;
   const signIn = createSignIn({
-    ...ends,
+    sessions,
+    audit,
+    onSessionEnded: onCredentialEnded,
     tokens: shared.tokens,
     times,
     cookies,
@@ -95,7 +95,6 @@ export async function composeEndpointParts(config: Config, shared: SharedParts):
     minPasswordLength: hashing.min_length,
     login: new PasswordSignIn({ records, passwords, throttle, signIn, audit, now }),
     signIn,
-    endSession: createEndSession(ends),
     throttle,
     tokenThrottles: {
       bootstrap: createAddressThrottle('bootstrap', attempts, limits),

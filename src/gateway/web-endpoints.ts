@@ -53,7 +53,7 @@ export function webEndpoints(
   const sessions = new BrowserSessions({
     area,
     webCookie,
-    endSession: parts.endSession,
+    ending: parts,
     refresh: { name: cookie.name, cookies },
     forgetting: parts.forgetting,
     startCookiesAt,

@@ -1,7 +1,8 @@
+import { byItsUser, type EndSessionParts, endSession } from '../administration/sessions.ts';
 import type { WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
 import type { Principal } from '../credentials/principal.ts';
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
-import { byItsUser, type EndSession } from '../endpoints/end-session.ts';
+import { originOf } from '../endpoints/caller.ts';
 import type { SignedIn } from '../endpoints/sign-in.ts';
 import type { StartCookies } from '../endpoints/start-cookies.ts';
 import { cookieValues, setCookie } from '../http/cookies.ts';
@@ -15,7 +16,7 @@ import { admits, consoleAt } from './console.ts';
 export interface BrowserSessionsOptions {
   readonly area: Pick<WebArea, 'console' | 'cookie' | 'cookies' | 'recentSignIns'>;
   readonly webCookie: WebCookieAuthenticator;
-  readonly endSession: EndSession;
+  readonly ending: EndSessionParts;
   /** Name and codec of the refresh cookie. */
   readonly refresh: { readonly name: string; readonly cookies: RefreshCookies };
   /** Headers that make a browser forget its session, names and values in turn. */
@@ -45,9 +46,8 @@ export class BrowserSessions {
    * to the console: pages of a service on this origin could use that cookie.
    */
   async begin(exchange: Exchange, { session, reply }: SignedIn, location: string): Promise<Reply> {
-    const { area, endSession, absoluteLifetimeMs, now } = this.#options;
-    for (const id of await this.#sessionsOf(exchange))
-      if (id !== session.id) await endSession(exchange, id, byItsUser(null));
+    const { area, absoluteLifetimeMs, now } = this.#options;
+    for (const id of await this.#sessionsOf(exchange)) if (id !== session.id) await this.#end(exchange, id);
     area.recentSignIns.note(exchange);
     const maxAgeSeconds = Math.ceil((session.created + absoluteLifetimeMs - now()) / 1000);
     const cookie = setCookie(area.cookie, area.cookies.write(session.id), maxAgeSeconds);
@@ -65,7 +65,7 @@ export class BrowserSessions {
 
   /** Ends every session of the browser's cookies; returns those that were alive. */
   async end(exchange: Exchange): Promise<readonly Session[]> {
-    const { area, refresh, endSession } = this.#options;
+    const { area, refresh } = this.#options;
     area.recentSignIns.forget(exchange);
     const values = cookieValues(exchange.head.cookie, refresh.name);
     await refresh.cookies.learnSecretsOf(values);
@@ -73,10 +73,14 @@ export class BrowserSessions {
     const ids = new Set([...(await this.#sessionsOf(exchange)), ...presented]);
     const ended: Session[] = [];
     for (const id of ids) {
-      const session = await endSession(exchange, id, byItsUser(null));
+      const session = await this.#end(exchange, id);
       if (session !== undefined) ended.push(session);
     }
     return ended;
+  }
+
+  #end(exchange: Exchange, id: string): Promise<Session | undefined> {
+    return endSession(this.#options.ending, id, originOf(exchange), byItsUser(null));
   }
 
   async #sessionsOf({ head }: Exchange): Promise<readonly string[]> {

@@ -5,12 +5,10 @@ import {
   positionOf,
   presentSession,
 } from '../../administration/live-sessions.ts';
-import { endSessions, unlessUnavailable } from '../../administration/session-ends.ts';
-import { userEvent } from '../../administration/user-events.ts';
-import { isUnavailable } from '../../stores/remote/breaker.ts';
+import { endAllSessions, endSession, endSessionsOfUser } from '../../administration/sessions.ts';
 import type { SessionFilters } from '../../stores/session-query.ts';
-import type { UserRecord } from '../../stores/user-records.ts';
 import { type Call, Failure } from '../command.ts';
+import { refusedAs } from '../failures.ts';
 import { allPages, requireUser } from '../lookups.ts';
 import { readableTime } from '../present.ts';
 import { printJsonAlone, printResult, table } from '../terminal.ts';
@@ -34,7 +32,7 @@ export async function listSessions(call: Call): Promise<void> {
   });
 }
 
-/** How much of a `User-Agent` fits a line. */
+/** Characters of a `User-Agent` that fit a line. */
 const shownUserAgent = 40;
 
 /** `session revoke ID | --user NAME | --all`: these sessions end, here and in every gateway on the store. */
@@ -60,38 +58,27 @@ function endedText(ended: readonly string[] | undefined): string {
   return ended.length === 1 ? '1 session has ended.' : `${ended.length} sessions have ended.`;
 }
 
-async function revokeOne({ sessions, audit }: CommandContext, id: string): Promise<void> {
-  const session = await sessions.revoke(id).catch((error: unknown) => {
-    if (!isUnavailable(error)) throw error;
-    const cure = '--user NAME ends all of a user’s without it';
-    throw new Failure('failed', `the session store is unavailable, so the session goes on; ${cure}`, error);
-  });
-  if (session === undefined) throw new Failure('failed', `no live session with id ${JSON.stringify(id)}`);
-  audit.record(operator, { event: 'session_revoked', subject: session.userId, session: id });
+async function revokeOne(context: CommandContext, id: string): Promise<void> {
+  const unavailable =
+    'the session store is unavailable, so the session goes on; --user NAME ends all of a user’s without it';
+  const { actor, origin } = operator;
+  const ended = await endSession(context, id, origin, () => ({ actor })).catch(
+    refusedAs('store_unavailable', unavailable),
+  );
+  if (ended === undefined) throw new Failure('failed', `no live session with id ${JSON.stringify(id)}`);
 }
 
-/** Ends all sessions of a user by the user's epoch; gives the ids of those that were in the session store. */
+/** Ends all sessions of a user; gives the ids of those that were in the session store. */
 async function revokeAllOf(context: CommandContext, name: string): Promise<readonly string[] | undefined> {
-  const { records, audit } = context;
   const user = await requireUser(context, name);
-  const found = await records.endSessionsOfUser(user.id, {
-    caller: operator.ref,
-    decide() {},
-    audit: audit.withChange(operator, (record: UserRecord) => [userEvent('sessions_ended', record)]),
-  });
-  if (found === undefined) throw isGone(user);
-  return endSessions(context, operator, user.id);
+  const { isUser, removed } = await endSessionsOfUser(context, operator, user.id);
+  if (!isUser) throw isGone(user);
+  return removed;
 }
 
-/** Ends everyone's sessions by the epoch of the tenant; gives the ids of those that were in the session store. */
+/** Ends everyone's sessions; gives the ids of those that were in the session store. */
 async function revokeAll(context: CommandContext): Promise<readonly string[] | undefined> {
-  const { records, audit } = context;
-  await records.endAllSessions({
-    caller: operator.ref,
-    decide() {},
-    audit: audit.withChange(operator, () => [{ event: 'all_sessions_ended', subject: null }]),
-  });
-  return unlessUnavailable(context.sessions.revokeAll(), context);
+  return (await endAllSessions(context, operator)).removed;
 }
 
 function allSessions(

@@ -1,14 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { actorOf } from '../../administration/caller.ts';
 import { LiveSessionFinder } from '../../administration/live-sessions.ts';
+import {
+  endAllSessions,
+  endSession,
+  endSessionsOfUser,
+  sessionsWrite,
+} from '../../administration/sessions.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { missing, valueError } from '../../input/pydantic-problems.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
-import { callerIn } from '../caller.ts';
+import { callerIn, originOf } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { defineFilters } from '../lists/filters.ts';
 import { listQuerySchema } from '../lists/list-spec.ts';
-import { endEveryones, endThoseOf } from './end-all.ts';
-import { endedReply, isCurrent, noteEnded, presentTo } from './session-ends.ts';
 import { createSessionPages } from './session-pages.ts';
+import { endedReply, isCurrent, presentTo } from './session-replies.ts';
 import {
   endedSessionsQuery,
   sessionListSpec,
@@ -18,7 +25,9 @@ import {
 } from './session-schemas.ts';
 
 const read = { scopes: ['sessions:read'] } as const;
-const write = { scopes: ['sessions:write'] } as const;
+const write = { scopes: sessionsWrite } as const;
+/** Time that a response waits for the session store, which only has to remove sessions that have ended, ms. */
+const maxRemovalMs = 1_000;
 
 /** `GET /api/admin/sessions/`: one page of all live sessions. */
 export const sessionsList: EndpointDefinition = {
@@ -79,13 +88,10 @@ export const sessionsDelete: EndpointDefinition = {
   refusals: ['not_found'],
 
   create(parts) {
-    const { sessions, records } = parts;
-    const finder = new LiveSessionFinder(sessions, records);
     return async ({ exchange, principal, id }) => {
       readQuery(exchange.query, noParameters);
-      const ended = await sessions.revoke(id);
-      if (ended === undefined || !(await finder.isLive(ended))) throw new Refusal('not_found');
-      noteEnded(parts, callerIn({ exchange, principal }), [ended]);
+      const ended = await endSession(parts, id, originOf(exchange), () => ({ actor: actorOf(principal) }));
+      if (ended === undefined) throw new Refusal('not_found');
       return endedReply(parts, isCurrent(id, principal));
     };
   },
@@ -107,8 +113,12 @@ export const sessionsDeleteAll: EndpointDefinition = {
     return async ({ exchange, principal }) => {
       const userId = whoseSessions(exchange.query);
       const by = callerIn({ exchange, principal });
-      if (userId === null) await endEveryones(parts, by);
-      else await endThoseOf(userId, parts, by);
+      if (userId !== null) await endSessionsOfUser(parts, by, userId);
+      else {
+        const { removed } = await endAllSessions(parts, by);
+        // With very many sessions, the rest is removed after the response.
+        await Promise.race([removed, sleep(maxRemovalMs, undefined, { ref: false })]);
+      }
       const isOwn = principal.kind === 'session' && (userId === null || userId === principal.userId);
       return endedReply(parts, isOwn);
     };

@@ -1,13 +1,15 @@
-import { LiveSessionFinder } from '../../administration/live-sessions.ts';
+import { actorOf } from '../../administration/caller.ts';
+import { removeSessions } from '../../administration/session-ends.ts';
+import { endSession } from '../../administration/sessions.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
-import { callerIn } from '../caller.ts';
+import { callerIn, originOf } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { defineFilters } from '../lists/filters.ts';
 import { listQuerySchema } from '../lists/list-spec.ts';
-import { endedReply, isCurrent, noteEnded } from './session-ends.ts';
 import { createSessionPages } from './session-pages.ts';
+import { endedReply, isCurrent } from './session-replies.ts';
 import { otherSessionsQuery, ownSessionListSpec, sessionPage } from './session-schemas.ts';
 
 /** `GET /api/self/sessions`: one page of the caller's own sessions. */
@@ -48,15 +50,13 @@ export const sessionsDeleteOwn: EndpointDefinition<'session'> = {
   refusals: ['not_found'],
 
   create(parts) {
-    const { sessions, records } = parts;
-    const finder = new LiveSessionFinder(sessions, records);
+    const { sessions } = parts;
     return async ({ exchange, principal, id }) => {
       readQuery(exchange.query, noParameters);
       const found = await sessions.find(id);
       if (found?.userId !== principal.userId) throw new Refusal('not_found');
-      const ended = await sessions.revoke(id);
-      if (ended === undefined || !(await finder.isLive(ended))) throw new Refusal('not_found');
-      noteEnded(parts, callerIn({ exchange, principal }), [ended]);
+      const ended = await endSession(parts, id, originOf(exchange), () => ({ actor: actorOf(principal) }));
+      if (ended === undefined) throw new Refusal('not_found');
       return endedReply(parts, isCurrent(id, principal));
     };
   },
@@ -75,18 +75,12 @@ export const sessionsDeleteOthers: EndpointDefinition<'session'> = {
   refusals: [],
 
   create(parts) {
-    const { sessions } = parts;
     return async ({ exchange, principal }) => {
       readQuery(exchange.query, otherSessionsQuery, {
         judge: ({ others }) => (others ? [] : [othersMustBeTrue]),
       });
       const { userId, credentialId } = principal;
-      const ended = await sessions.revokeAllOf(userId, credentialId);
-      noteEnded(
-        parts,
-        callerIn({ exchange, principal }),
-        ended.map((id) => ({ id, userId })),
-      );
+      await removeSessions(parts, callerIn({ exchange, principal }), userId, credentialId);
       return { status: 204 };
     };
   },

@@ -7,13 +7,14 @@ import type { Reply } from '../../http/reply.ts';
 import { parseUrlEncoded } from '../../input/url-encoded.ts';
 import type { FieldFilter, ListQuery } from '../../stores/list-query.ts';
 import type { SessionFilters, SessionQuery, SessionSortField } from '../../stores/session-query.ts';
+import type { EndpointParts } from '../endpoint-parts.ts';
 import { createListRequests } from '../lists/list-request.ts';
 import type { ListSpec } from '../lists/list-spec.ts';
-import { presentTo, type SessionEndpointOptions } from './session-ends.ts';
+import { presentTo } from './session-replies.ts';
 
 /** Creates what reads one page of live sessions for a request: all that pass its filters, or those of `userId` alone. */
 export function createSessionPages(
-  { sessions, records, holdings }: SessionEndpointOptions,
+  { sessions, records, holdings }: EndpointParts,
   cursors: Cursors,
   spec: ListSpec<SessionSortField>,
 ): (request: { exchange: Exchange; principal: Principal }, userId?: string) => Promise<Reply> {

@@ -1,0 +1,121 @@
+import type { Holdings } from '../credentials/holdings.ts';
+import type { Principal } from '../credentials/principal.ts';
+import { type AuditEntry, actorOfSession } from '../log/log.ts';
+import { administratorSet } from '../stores/administrator-set.ts';
+import type { CallerFound } from '../stores/caller.ts';
+import type { Records } from '../stores/records.ts';
+import { isUnavailable } from '../stores/remote/breaker.ts';
+import type { ScopeSet } from '../stores/scope-set.ts';
+import { admitsSession } from '../stores/session-epoch.ts';
+import type { Session, Sessions } from '../stores/sessions.ts';
+import type { UserRecord } from '../stores/user-records.ts';
+import type { Audit } from './audit.ts';
+import { type Author, actorOf, type Caller } from './caller.ts';
+import { rightsOf } from './caller-rights.ts';
+import { assertHolds } from './privilege.ts';
+import { endSessions, type SessionEndParts, unlessUnavailable } from './session-ends.ts';
+import { userEvent } from './user-events.ts';
+
+/** Scopes that ending sessions of others requires. */
+export const sessionsWrite = ['sessions:write'] as const;
+
+/** Dependencies of ending a session. */
+export interface EndSessionParts {
+  readonly sessions: Pick<Sessions, 'revoke'>;
+  readonly records: Pick<Records, 'findUser'>;
+  readonly audit: Audit;
+  /** Ends everything that a session or key has in flight. */
+  readonly onCredentialEnded: (credentialId: string) => void;
+}
+
+/** Who ends a session, as its audit event states it. */
+export type EndedBy = Pick<AuditEntry, 'actor' | 'provider'>;
+
+/**
+ * Ends a session with everything that it has in flight; resolves to the session if it was alive. `by` derives the actor
+ * from the session. Rejects `store_unavailable`.
+ */
+export async function endSession(
+  { sessions, records, audit, onCredentialEnded }: EndSessionParts,
+  id: string,
+  origin: Author['origin'],
+  by: (ended: Session) => EndedBy,
+): Promise<Session | undefined> {
+  const ended = await sessions.revoke(id);
+  if (ended === undefined) return undefined;
+  onCredentialEnded(id);
+  if (!(await wasAlive(ended, records))) return undefined;
+  const { actor, provider } = by(ended);
+  audit.record({ actor, origin }, { event: 'session_revoked', subject: ended.userId, session: id, provider });
+  return ended;
+}
+
+/** Actor of a sign-out: the caller of a token, or without one the user of the session, by whose cookie it ends. */
+export function byItsUser(principal: Principal | null): (ended: Session) => EndedBy {
+  return ({ userId, id }) => ({
+    actor: principal === null ? actorOfSession(userId, id) : actorOf(principal),
+  });
+}
+
+/** True if the records admit the session too, or are unavailable: they never hold up the end of a session. */
+async function wasAlive(ended: Session, records: EndSessionParts['records']): Promise<boolean> {
+  try {
+    return admitsSession((await records.findUser(ended.userId))?.user, ended);
+  } catch (error) {
+    if (isUnavailable(error)) return true;
+    throw error;
+  }
+}
+
+/** Dependencies of ending all sessions of users. */
+export interface EndAllParts extends SessionEndParts {
+  readonly sessions: Pick<Sessions, 'revokeAllOf' | 'revokeAll'>;
+  readonly records: Pick<Records, 'endSessionsOfUser' | 'endAllSessions'>;
+  readonly holdings: Holdings;
+  /** Epoch ms. */
+  readonly now: () => number;
+}
+
+/**
+ * Ends all sessions of a user by a new epoch of the user's record, then removes them from their store as {@link endSessions}
+ * does; `isUser` is false for a user who is gone, and has none. Rejects `insufficient_scope`.
+ */
+export async function endSessionsOfUser(
+  parts: EndAllParts,
+  by: Caller,
+  userId: string,
+): Promise<{ readonly isUser: boolean; readonly removed: readonly string[] | undefined }> {
+  const found = await parts.records.endSessionsOfUser(userId, {
+    caller: by.ref,
+    decide: (_user, caller) => assertMayEnd(parts, caller, []),
+    audit: parts.audit.withChange(by, (user: UserRecord) => [userEvent('sessions_ended', user)]),
+  });
+  return { isUser: found !== undefined, removed: await endSessions(parts, by, userId) };
+}
+
+/**
+ * Ends everyone's sessions by a new epoch of the tenant. `removed` resolves to the ids of those removed from their store;
+ * undefined if the store is unavailable. Rejects `insufficient_scope` unless the caller is an administrator.
+ */
+export async function endAllSessions(
+  parts: EndAllParts,
+  by: Caller,
+): Promise<{ readonly removed: Promise<readonly string[] | undefined> }> {
+  const { records, sessions, audit, onCredentialEnded } = parts;
+  await records.endAllSessions({
+    caller: by.ref,
+    decide: (_, caller) => assertMayEnd(parts, caller, [administratorSet]),
+    audit: audit.withChange(by, () => [{ event: 'all_sessions_ended', subject: null }]),
+  });
+  const removed = unlessUnavailable(sessions.revokeAll(), parts).then((ended) => {
+    ended?.forEach(onCredentialEnded);
+    return ended;
+  });
+  return { removed };
+}
+
+/** Judges the caller as of the change. */
+function assertMayEnd({ holdings, now }: EndAllParts, caller: CallerFound, sets: readonly ScopeSet[]): void {
+  const wanted = { scopes: [], scopeSets: sets.map(({ id }) => id), setScopes: holdings.scopesOf(sets) };
+  assertHolds(rightsOf(caller, holdings, now()), wanted, sessionsWrite);
+}
