@@ -13,7 +13,6 @@ import { findingsOfRules } from './rules/rules.ts';
 import { certificateWarnings, warningsOf } from './rules/warnings.ts';
 import { type Config, configSchema } from './sections/schema.ts';
 
-/** A valid configuration. */
 interface ValidConfig {
   readonly config: Config;
   readonly problems?: undefined;

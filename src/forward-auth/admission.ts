@@ -45,7 +45,6 @@ export class Strangers {
 
 /** Dependencies of {@link Admission}. */
 export interface AdmissionOptions {
-  /** True if a peer with that address may ask. */
   readonly isProxy: (address: string) => boolean;
   /** The maximum number of open connections of proxies. */
   readonly mostConnections: () => number;
@@ -65,7 +64,6 @@ export class Admission {
     this.#options = options;
   }
 
-  /** Open connections of proxies. */
   get connections(): number {
     return this.#ofProxies.size;
   }

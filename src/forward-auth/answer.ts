@@ -42,7 +42,6 @@ export type DecidedRequest = Pick<Exchange, 'head' | 'method' | 'target' | 'id'>
 /** Options of {@link createAllowedReply}. */
 export interface AnswerOptions {
   readonly mode: Mode;
-  /** Result of {@link answeredNames}. */
   readonly names: readonly string[];
   readonly received: ReceivedHeaders;
   /** Postern's own cookies, which nothing behind the proxy may see. */

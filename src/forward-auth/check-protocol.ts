@@ -120,7 +120,6 @@ export interface CheckCodec {
   /** Decodes a request; unreadable bytes become an empty one, which is refused instead of failing. */
   readonly decodeRequest: (bytes: Uint8Array) => CheckRequest;
   readonly encodeResponse: (response: CheckResponse) => Uint8Array;
-  /** Encodes a request as Envoy does. */
   readonly encodeRequest: (request: CheckRequest) => Uint8Array;
   /** Decodes a response as Envoy does. Throws if the bytes are none. */
   readonly decodeResponse: (bytes: Uint8Array) => CheckResponse;

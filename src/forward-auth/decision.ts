@@ -17,7 +17,6 @@ export interface Decision {
   assertOneCredential(head: RequestHead): void;
   /** Answers that the request may pass; `principal` null: without an identity. `asPreflight` as for {@link AllowedReply}. */
   allow(exchange: Exchange, route: Route, principal: Principal | null, asPreflight: boolean): void;
-  /** Answers that the request may not pass. */
   refuse(exchange: Exchange, error: unknown): void;
 }
 

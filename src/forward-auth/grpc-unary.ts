@@ -75,7 +75,6 @@ function respond(stream: ServerHttp2Stream, message: Uint8Array): void {
   stream.end(bytes);
 }
 
-/** True if a response can still be sent; otherwise `respond` would throw. */
 function isOpen(stream: ServerHttp2Stream): boolean {
   return !stream.closed && !stream.destroyed;
 }

@@ -27,7 +27,6 @@ export interface AssertionRules {
     'issuer' | 'client_id' | 'algorithms' | 'leeway' | 'require' | 'parameters'
   >;
   readonly keys: ProviderKeys;
-  /** The clock, epoch ms. */
   readonly now: () => number;
 }
 

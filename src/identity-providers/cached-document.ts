@@ -15,9 +15,7 @@ export interface CachedDocument<T> {
 /** Durations in milliseconds. */
 export interface CachedDocumentOptions<T> {
   readonly load: () => Promise<T>;
-  /** The clock, epoch ms. */
   readonly now: () => number;
-  /** Called for every failed load. */
   readonly onFailure: (error: unknown) => void;
   /** Age from which a copy is renewed before use; default 1 h. */
   readonly freshMs?: number;

@@ -15,7 +15,6 @@ export interface Profile {
 /** Rights granted by the provider's claims, sorted; evaluated at each sign-in. */
 export interface Granted {
   readonly scopes: readonly string[];
-  /** Names of scope sets. */
   readonly scopeSets: readonly string[];
   /** Names of the matching grants. */
   readonly grants: readonly string[];

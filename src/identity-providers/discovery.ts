@@ -18,9 +18,7 @@ export interface DiscoveryOptions {
   /** The configured `response`; `code` requires a token endpoint. */
   readonly response: 'id_token' | 'code';
   readonly network: Pick<ProviderNetwork, 'getObject'>;
-  /** The clock, epoch ms. */
   readonly now: () => number;
-  /** Called for every failed load. */
   readonly onFailure: (error: unknown) => void;
 }
 

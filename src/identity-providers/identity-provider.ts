@@ -92,7 +92,6 @@ export interface IdentityProviderOptions {
   readonly starts: SignInStarts;
   /** Shared by all replicas. */
   readonly singleUse: SingleUse;
-  /** The clock, epoch ms. */
   readonly now: () => number;
   readonly log: Pick<Log, 'warn'>;
   /** Bounds all calls to the provider together; default 9 s. */

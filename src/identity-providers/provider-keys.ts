@@ -21,9 +21,7 @@ export interface ProviderKeys {
 export interface ProviderKeysOptions {
   readonly discovery: Pick<CachedDocument<ProviderMetadata>, 'get'>;
   readonly network: Pick<ProviderNetwork, 'getObject'>;
-  /** The clock, epoch ms. */
   readonly now: () => number;
-  /** Called for every failed load. */
   readonly onFailure: (error: unknown) => void;
 }
 

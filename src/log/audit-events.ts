@@ -2,7 +2,6 @@
 export interface AuditEventKind {
   /** Type of `target`; null: the event has none. */
   readonly target: AuditTarget['type'] | null;
-  /** Members that `changes` may have. */
   readonly changes: readonly (keyof AuditChanges)[];
   readonly kept: AuditKeeping;
 }

@@ -94,7 +94,6 @@ class QueuedLines implements LineWriter {
     if (!this.#isWriting) this.#writeFullBatch();
   }
 
-  /** Encodes a line; returns its number of bytes. */
   #encode(line: string): number {
     const mostBytes = line.length * mostBytesPerUnit;
     if (this.#last.length - this.#lastEnd < mostBytes) this.#closeLast();

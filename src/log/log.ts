@@ -11,7 +11,6 @@ export interface Actor {
    * presented credential was issued, although anyone may have presented it.
    */
   readonly user: string | null;
-  /** Id of the presented session or API key. */
   readonly session?: string;
   readonly key?: string;
   readonly kind:
@@ -51,7 +50,6 @@ export interface AuditEntry {
   readonly subject: string | null;
   readonly session?: string;
   readonly key?: string;
-  /** Name of the identity provider of a sign-in. */
   readonly provider?: string;
   /** Object of the change; absent if only the access of `subject` was changed. */
   readonly target?: AuditTarget | null;
@@ -70,7 +68,6 @@ export interface AuditEntry {
 
 /** Settings of the log. */
 export interface LogSettings {
-  /** Lowest level written. */
   readonly level: string;
   /** `auto`: readable on a terminal, JSON elsewhere; default `json`. */
   readonly format?: 'auto' | 'json' | 'text';

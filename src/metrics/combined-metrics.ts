@@ -7,11 +7,9 @@ export interface ProcessMetrics {
   readonly metrics: readonly MetricSnapshot[];
 }
 
-/** A series while it is combined. */
 interface Series {
   readonly sample: Sample;
   value: number;
-  /** Number of processes with the series. */
   count: number;
 }
 
@@ -46,7 +44,6 @@ export class EndedCounts {
     return this.#metrics;
   }
 
-  /** Adds the counts of a process. */
   add(counted: readonly MetricSnapshot[]): void {
     this.#metrics = combineMetrics([{ worker: '', metrics: counted }], this.#metrics);
   }

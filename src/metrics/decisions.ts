@@ -5,7 +5,6 @@ import type { MetricsRegistry } from './registry.ts';
 export interface DecisionCounts {
   /** Counts a decision. `mode` is the listener's, `route` the configured path. */
   done(mode: string, route: string, outcome: string, durationMs: number): void;
-  /** Counts an unreadable question. */
   unreadable(mode: string, outcome: string): void;
   /** Drops the series of routes that are no longer configured. */
   forget(routes: readonly string[]): void;

@@ -7,13 +7,11 @@ export class Durations {
   readonly #counts: Float64Array;
   #sumSeconds = 0;
 
-  /** The bounds in seconds, ascending. */
   constructor(boundsSeconds: readonly number[]) {
     this.#boundsSeconds = boundsSeconds;
     this.#counts = new Float64Array(boundsSeconds.length + 1);
   }
 
-  /** Records a duration in milliseconds. */
   record(durationMs: number): void {
     const seconds = durationMs / 1000;
     const bounds = this.#boundsSeconds;

@@ -41,7 +41,6 @@ export interface PoolLoad {
   /** Connections that carry something, or are being opened for it. */
   readonly busy: number;
   readonly free: number;
-  /** Requests that wait for a connection. */
   readonly waiting: number;
 }
 

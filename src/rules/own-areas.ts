@@ -1,4 +1,3 @@
-/** Areas reserved in every configuration. */
 const alwaysReserved = [
   '/api/login',
   '/api/logout',

@@ -32,7 +32,6 @@ const samplerNames = [
 const endpointNames = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 const defaultSampler: SamplerName = 'parentbased_always_on';
 
-/** Called with a sentence about an unusable value. */
 type OnProblem = (problem: string) => void;
 
 /**

@@ -5,7 +5,6 @@ import type { Tracing } from './tracing.ts';
 
 /** Called on events in tracing. */
 export interface TracingEvents extends ExportEvents {
-  /** Called with a sentence about a setting that can't be followed. */
   onProblem(problem: string): void;
 }
 

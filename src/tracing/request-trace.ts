@@ -20,7 +20,6 @@ export class RequestTrace {
     this.#upstream = this.span.begin({ name: `${method} ${name}`, kind: 'client', attributes });
   }
 
-  /** The `traceparent` for the upstream. */
   get traceparent(): string {
     return (this.#upstream ?? this.span).traceparent;
   }

@@ -13,7 +13,6 @@ export interface SpanStart {
 export interface Span {
   /** The `traceparent` that makes this span the parent of a remote one (W3C Trace Context §3.2). */
   readonly traceparent: string;
-  /** Begins a child span; null once this span has ended. */
   begin(start: SpanStart): Span | null;
   rename(name: string): void;
   annotate(attributes: Attributes): void;

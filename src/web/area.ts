@@ -9,7 +9,6 @@ import type { Site } from './site.ts';
 
 /** Settings that the pages for people share. */
 export interface WebArea {
-  /** `web.path`. */
   readonly path: string;
   /** Destination of a sign-in at a host without `return_to`: `web.home`, or on the console's own host the area's first page. */
   readonly homeAt: (host: string) => string;

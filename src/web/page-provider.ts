@@ -7,9 +7,7 @@ import type { Session } from '../stores/sessions.ts';
 
 /** An identity provider of the sign-in page. */
 export interface PageProvider {
-  /** Name in the configuration. */
   readonly name: string;
-  /** Name for people. */
   readonly label: string;
   readonly provider: Pick<IdentityProvider, 'start' | 'startOf' | 'response' | 'requiresIssuer'>;
   readonly signIn: ProviderSignIn;

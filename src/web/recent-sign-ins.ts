@@ -5,7 +5,6 @@ import { RecentCache } from '../stores/recent-cache.ts';
 /** Browsers that have just signed in, known by address and user agent, because they may have kept no cookie. */
 export interface RecentSignIns {
   note(request: Browser): void;
-  /** Forgets a browser that has signed out. */
   forget(request: Browser): void;
   has(request: Browser): boolean;
 }

@@ -1,10 +1,8 @@
 /** Addresses of the scripts. Each improves a page that works without it. */
 export interface ScriptAddresses {
-  /** Lets people see the password that they type. */
   readonly password: string;
   /** Moves a token from the address into its field. */
   readonly token: string;
-  /** Copies a text, such as a request id. */
   readonly copy: string;
   /** Gives the response to a form an address that can be opened. */
   readonly address: string;
@@ -29,11 +27,8 @@ export interface Site {
   /** Name of the site for people, on top of every page and in its title. */
   readonly title: string;
   readonly tenant: string;
-  /** Address of the logo. */
   readonly logo: string | null;
-  /** Address of the icon of tabs and bookmarks. */
   readonly icon: string;
-  /** Address of the style sheet. */
   readonly style: string;
   readonly scripts: ScriptAddresses;
   readonly console: ConsoleAddresses;

@@ -8,7 +8,6 @@ export type JudgedConfig = Partly<Config>;
 
 /** Tools of a rule besides the configuration. */
 export interface RuleContext {
-  /** Reports a broken rule at a path. */
   report(path: Path, rule: string, at?: Finding['at']): void;
   /** True if the file has a value at a path, valid or not. */
   isWritten(path: Path): boolean;

@@ -9,7 +9,6 @@ import { fillTemplate, type Holes } from './template.ts';
 /** Contents of the files of a proxy's configuration, by file name. */
 export type ProxyFiles = Readonly<Record<string, string>>;
 
-/** A configuration that can be printed. */
 interface Printer {
   /** Mode of the listener that the proxy asks. */
   readonly mode: DecisionMode;

@@ -17,13 +17,11 @@ export interface ServerAddress {
   readonly scheme: 'http' | 'https';
   /** `host:port`, IPv6 in brackets. */
   readonly authority: string;
-  /** `scheme://host:port`. */
   readonly origin: string;
 }
 
 /** The facts that a proxy's configuration is printed from. */
 export interface ProxyPlan {
-  /** The proxy's own address. */
   readonly listen: ServerAddress;
   /** The listener that the proxy asks. */
   readonly decisions: ServerAddress;
@@ -49,9 +47,7 @@ export interface ProxyPlan {
 export interface PlanOptions {
   /** The name under which the proxy finds Postern. */
   readonly host?: string | undefined;
-  /** URL of the service. */
   readonly service?: string | undefined;
-  /** HOST:PORT of the proxy. */
   readonly listen?: string | undefined;
 }
 

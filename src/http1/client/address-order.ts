@@ -38,7 +38,6 @@ export class AddressOrder {
     return order.slice(0, maxAddresses);
   }
 
-  /** Notes that an address has connected. */
   worked(address: string): void {
     this.#failed.delete(address);
   }

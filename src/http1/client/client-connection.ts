@@ -165,7 +165,6 @@ export class UpstreamConnection extends PoolMember {
     this.#chunked = kind === 'chunked' ? new ChunkedDecoder(maxHeadBytes) : null;
   }
 
-  /** Receives a decoded piece of the response's body. */
   onChunk(chunk: Buffer): void {
     this.request?.onData(chunk);
   }

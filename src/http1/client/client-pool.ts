@@ -14,7 +14,6 @@ export interface ConnectionLoad {
   readonly free: number;
   /** Sockets of upgraded connections, which have left the pool and are still open. */
   readonly upgraded: number;
-  /** Requests waiting for a connection. */
   readonly waiting: number;
 }
 
@@ -26,7 +25,6 @@ export interface UpstreamOptions extends SocketTarget {
   /** Sent as `Host` instead of the client's; null: the client's is kept. */
   readonly host: string | null;
   readonly maxConnections: number;
-  /** Maximum number of requests that wait for a connection. */
   readonly maxWaiting: number;
   /** The shortest timeout of any request, which determines how often timeouts are checked. */
   readonly shortestTimeoutMs: number;
@@ -53,7 +51,6 @@ export interface Upstream {
   load(): ConnectionLoad;
   /** Closes the connection that has been free for longest; false if none is free. */
   closeFree(): boolean;
-  /** Closes every connection at once. */
   close(): void;
 }
 
@@ -81,7 +78,6 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   readonly #all = new Set<PooledConnection>();
   readonly #free: PooledConnection[] = [];
   readonly #resting = new RestingConnections<PooledConnection>((connection) => this.#onRested(connection));
-  /** Waiting requests in order of arrival. */
   readonly #queue = new Set<UpstreamRequest>();
   /** Waiting requests whose body is still arriving, in order of arrival. */
   readonly #uploadQueue = new Set<UpstreamRequest>();
@@ -172,7 +168,6 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     if (this.#uploads.delete(request)) this.#startWaiting();
   }
 
-  /** Starts the waiting requests that can get a connection. */
   #startWaiting(): void {
     while (this.#queue.size + this.#uploadQueue.size > 0) {
       const free = this.#takeFree();

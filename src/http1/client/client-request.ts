@@ -7,7 +7,6 @@ import type { UpstreamError } from './upstream-error.ts';
 export interface RequestConnection {
   /** Sends bytes of the body, in the framing that the head announced; false if the upstream doesn't keep up. */
   write(bytes: Buffer): boolean;
-  /** The body is complete. */
   endBody(): void;
   pause(): void;
   resume(): void;
@@ -55,7 +54,6 @@ export interface UpstreamRequest {
   readonly headText: HeadText;
   readonly chunked: boolean;
   readonly hasBody: boolean;
-  /** The client is still sending the body. */
   readonly isUploading: boolean;
   /** The protocol that the request asks to switch to, in lower case; null: none. */
   readonly upgrade: string | null;

@@ -87,7 +87,6 @@ class Attempts implements Dialling {
     this.#stop();
   }
 
-  /** Ends every attempt but the winner. */
   #stop(winner?: Socket): void {
     clearTimeout(this.#timer);
     for (const socket of this.#open.values()) if (socket !== winner) socket.destroy();
@@ -113,7 +112,6 @@ class Attempts implements Dialling {
     if (left.length > 0) this.#timer = setTimeout(() => this.#next(), this.#delayMs);
   }
 
-  /** Takes a spare socket for one more attempt; false if there is none. */
   #takeSpare(): boolean {
     const { spareSockets } = this.#target;
     if (this.#open.size === maxAttemptsAtOnce || spareSockets?.take() === false) return false;

@@ -26,7 +26,6 @@ export interface ResponseSource {
 /** Base of a pool's connections, independent of the HTTP implementation: carries a request, times it, and fails it. */
 export abstract class PoolMember implements PooledConnection, DialHandler {
   abstract readonly readsStream: boolean;
-  /** Responses read so far. */
   responses = 0;
   /** Instant at which the connection last became free or made progress, by `performance.now()`. */
   since: number = performance.now();
@@ -37,9 +36,7 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
   protected request: UpstreamRequest | null = null;
   /** Framing of the response; null until its head has been read. */
   protected framing: ResponseFraming | null = null;
-  /** All of the request has been written. */
   protected isSent = false;
-  /** Bytes of the response have been received. */
   protected gotBytes = false;
   protected isDead = false;
   protected isPaused = false;

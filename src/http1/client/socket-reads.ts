@@ -13,7 +13,6 @@ const noBytes = Buffer.alloc(0);
  * for each read, wrap it, and pass it through its queue.
  */
 export class SocketReads {
-  /** Option for opening the socket. */
   readonly onread: OnReadOpts = {
     buffer: () => this.#buffer,
     // Must not throw, or the socket would go on with memory that has been given away: an uncaught error ends the process.

@@ -26,7 +26,6 @@ export class GrowingBytes {
     return bytes.buffer === this.#buffer.buffer ? bytes : this.join(bytes, noBytes);
   }
 
-  /** Releases the memory. */
   clear(): void {
     this.#buffer = noBytes;
     this.#end = 0;

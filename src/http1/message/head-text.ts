@@ -131,7 +131,6 @@ export function responseHeadText(
   return headText(statusLines[status], fields, after);
 }
 
-/** By status. */
 const statusLines: string[] = [];
 
 /** A response's statements about its body and connection. */

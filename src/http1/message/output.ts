@@ -53,7 +53,6 @@ export class Output {
     socket.uncork();
   }
 
-  /** Sends held text. */
   flush(): void {
     if (this.#held === '') return;
     const text = this.#held;

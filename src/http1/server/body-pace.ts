@@ -25,7 +25,6 @@ export class BodyPace {
     this.#readySince = now;
   }
 
-  /** Adds received bytes. */
   count(bytes: number): void {
     this.#bytes += bytes;
   }
@@ -41,7 +40,6 @@ export class BodyPace {
     if (Number.isNaN(this.#readySince)) this.#readySince = now;
   }
 
-  /** True if the client is below the limits. */
   isTooSlow(now: number): boolean {
     const { leastBytesPerSecond, wholeTimeoutMs } = this.#limits;
     if (now - this.#startedAt > wholeTimeoutMs) return true;

@@ -60,13 +60,11 @@ export class ConnectionClock {
     return this.#since;
   }
 
-  /** Notes that bytes have been received. */
   noteBytes(): void {
     // A client that doesn't read gains no time by sending.
     if (this.phase < phase.discarding && !this.wantsDrain) this.#since = performance.now();
   }
 
-  /** Notes that the client must read before more can be written. */
   waitForDrain(): void {
     this.wantsDrain = true;
     this.#since = performance.now();

@@ -13,7 +13,6 @@ export interface ResponseWriter {
   readonly status: number;
   readonly begun: boolean;
   readonly ended: boolean;
-  /** Bytes of the body written so far. */
   bodyBytes: number;
   /** True if the connection closes after this response; may be set until `begin`. */
   closes: boolean;
@@ -44,7 +43,6 @@ export interface ResponseWriter {
 /** The client connection of an exchange, as the exchange sees it. */
 export interface RequestChannel {
   readonly socket: Socket;
-  /** Canonical address of the peer. */
   readonly peer: string;
   readonly encrypted: boolean;
   /** The subject of the client's verified certificate, as RFC 4514 writes it; null if it has shown none. */
@@ -55,7 +53,6 @@ export interface RequestChannel {
   read(reader: BodyReader): void;
   /** Stops reading the body, which makes the client wait. */
   pause(): void;
-  /** Continues to read. */
   resume(): void;
   /** Detaches the reader; the rest of the body is discarded. */
   release(reader: BodyReader): void;
@@ -90,7 +87,6 @@ export interface ClientConnection {
   checkTime(now: number): void;
   /** Says `Connection: close` in the current response, if its head has not been made yet. */
   announceClose(): void;
-  /** Closes the connection if it is waiting for a request. */
   closeIdle(): void;
   /** Closes the connection after the response in progress, or at once: its client may no longer be admitted. */
   retire(): void;
@@ -109,7 +105,6 @@ export interface ConnectionOptions<Exchange extends ServerExchange> extends Time
   readonly keepAlive: FieldBlock;
   /** True if responses to new requests carry `Connection: close`. */
   isClosing(): boolean;
-  /** Creates the exchange of a request whose head has arrived. */
   createExchange(
     channel: RequestChannel,
     response: ResponseWriter,

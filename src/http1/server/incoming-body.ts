@@ -55,7 +55,6 @@ export class IncomingBody {
     }
   }
 
-  /** Notes that the whole body has arrived. */
   end(): void {
     const { reader } = this;
     this.done = true;
@@ -63,7 +62,6 @@ export class IncomingBody {
     reader?.onBodyEnd();
   }
 
-  /** Receives a decoded piece of the body. */
   onChunk(chunk: Buffer): void {
     this.pace?.count(chunk.length);
     this.reader?.onBodyChunk(chunk);

@@ -17,7 +17,6 @@ import type { TargetLimits } from './target-limits.ts';
 const cr = 0x0d;
 const lf = 0x0a;
 
-/** Body of all requests without one. */
 const noBody = new IncomingBody({ isChunked: false, length: -1 }, 0);
 
 const nothing = Buffer.alloc(0);
@@ -35,7 +34,6 @@ export interface RequestEvents {
   onUnreadable(refusal: Refusal, received: Buffer): void;
   /** The framing of the body is malformed: its end is unknown. */
   onBodyBroken(refusal: Refusal): void;
-  /** A discarded body has ended. */
   onDiscarded(): void;
   /** The client has sent more discarded bytes than allowed. */
   onTooMuchDiscarded(): void;
@@ -70,7 +68,6 @@ export class RequestReader {
     this.#events = events;
   }
 
-  /** True if kept bytes are waiting to be read. */
   get hasKept(): boolean {
     return this.#kept !== null;
   }
@@ -97,7 +94,6 @@ export class RequestReader {
     this.#consume(bytes);
   }
 
-  /** Discards the rest of the body. */
   discardBody(): void {
     this.#discarded = 0;
     this.#clock.enter(phase.discarding);
@@ -110,7 +106,6 @@ export class RequestReader {
     this.#clock.enter(phase.ending);
   }
 
-  /** Forgets the body of a finished request. */
   forgetBody(): void {
     this.body = noBody;
   }
@@ -122,7 +117,6 @@ export class RequestReader {
     this.body = noBody;
   }
 
-  /** Stops reading; returns the unread bytes. */
   detach(): Buffer {
     this.#detached = true;
     const bytes = this.#kept ?? nothing;

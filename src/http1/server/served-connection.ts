@@ -22,7 +22,6 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   implements RequestChannel, ClientConnection
 {
   readonly socket: Socket;
-  /** Canonical address of the peer. */
   readonly peer: string;
   /** The subject of the client's verified certificate; null if it has shown none. */
   readonly clientCertificate: string | null;
@@ -42,12 +41,10 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     socket.on('error', ignore);
   }
 
-  /** The body of the current request. */
   protected abstract get body(): IncomingBody;
   abstract detach(): { socket: Socket; bytes: Buffer };
   /** Turns to the next request, part of which may have arrived already. */
   protected abstract next(): void;
-  /** Reads and drops the rest of the body. */
   protected abstract discardBody(): void;
   /** Ends our side, then waits a little for the client's. */
   protected abstract end(): void;
@@ -76,7 +73,6 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
   /** Releases received bytes; the connection has closed. */
   protected clear(): void {}
 
-  /** Number of unsent bytes. */
   get writableLength(): number {
     return this.socket.writableLength;
   }

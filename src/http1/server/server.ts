@@ -12,7 +12,6 @@ import { admitsOthers, type ListenerTls } from './tls-settings.ts';
 
 /** Limits of a server; durations in milliseconds. */
 export interface ServerLimits extends TimeLimits {
-  /** Maximum number of open connections. */
   readonly connections: number;
   /** Maximum size of a head; long targets don't count ({@link TargetLimits}). */
   readonly headerBytes: number;
@@ -102,7 +101,6 @@ export class Http1Server<Exchange extends ServerExchange> {
     this.#timer = this.#startPolling(limits);
   }
 
-  /** Open client connections. */
   get connections(): number {
     return this.#connections.size;
   }
@@ -227,7 +225,6 @@ export class Http1Server<Exchange extends ServerExchange> {
   }
 }
 
-/** The settings in the form of connection options. */
 function connectionSettings({ limits, targets }: ServerSettings) {
   const keptSeconds = Math.floor(limits.keepAliveTimeoutMs / 1000);
   return {

@@ -1,6 +1,5 @@
 /** Request targets that may be longer than others, because their queries must be. */
 export interface LongTargets {
-  /** Limit of each such target. */
   readonly maxBytes: number;
   /** `path` has no query. */
   has(method: string, path: string): boolean;

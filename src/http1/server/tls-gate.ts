@@ -31,7 +31,6 @@ export class TlsGate {
     return false;
   }
 
-  /** Uses these settings for new connections. */
   renew(tls: ListenerTls): void {
     this.#server.setSecureContext(contextOptions(tls));
     // Node's server reads these two for each connection; if it did not, `admits` would still refuse.

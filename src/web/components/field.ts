@@ -13,7 +13,6 @@ export interface Field {
   /** Problem of the sent value. */
   readonly problem?: string | undefined;
   readonly value?: string;
-  /** True for the field that gets the focus. */
   readonly focus?: boolean;
   /** Minimum in UTF-16 units, checked by the browser: at most the server's minimum, which counts code points. */
   readonly minLength?: number;

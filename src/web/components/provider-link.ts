@@ -7,7 +7,6 @@ import { type Emphasis, linkButton } from './button.ts';
 export interface Provider {
   /** Name in the configuration and in addresses. */
   readonly name: string;
-  /** Name for people. */
   readonly label: string;
 }
 

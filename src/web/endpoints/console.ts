@@ -17,13 +17,10 @@ export interface ConsoleOptions {
   readonly sessions: BrowserSessions;
   readonly sessionStore: Pick<Sessions, 'find'>;
   readonly records: Pick<Records, 'findUser'>;
-  /** Minimum length in code points. */
   readonly minPasswordLength: number;
-  /** `base_url`. */
   readonly baseUrl: string;
   /** The optional endpoints that Postern serves itself. */
   readonly served: readonly string[];
-  /** Names of the identity providers. */
   readonly providers: readonly string[];
 }
 

@@ -12,7 +12,6 @@ export function createHome(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly records: Pick<Records, 'findUser'>;
-  /** True if there is a page for changing one's password. */
   readonly hasPasswordPage: boolean;
 }): Endpoint<'open'> {
   const { area, sessions, records, hasPasswordPage } = options;

@@ -14,7 +14,6 @@ export interface Activate {
   /** The sent token and user name; empty at first. */
   readonly token?: string;
   readonly username?: string;
-  /** Minimum length in code points. */
   readonly minPasswordLength: number;
   readonly problem: Problem | null;
 }

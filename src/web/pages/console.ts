@@ -6,19 +6,15 @@ export interface ConsoleFacts {
   /** Id of the web cookie's user. */
   readonly userId: string;
   readonly username: string;
-  /** True if the user can sign in with a password. */
   readonly hasPassword: boolean;
   /** Address of the service, for leaving the console. */
   readonly home: string;
-  /** `<path>/console`. */
   readonly path: string;
   /** `base_url`, the origin of the service. */
   readonly origin: string;
   /** The optional endpoints that Postern serves itself. */
   readonly served: readonly string[];
-  /** Names of the identity providers. */
   readonly providers: readonly string[];
-  /** Minimum length in code points. */
   readonly minPasswordLength: number;
 }
 

@@ -13,10 +13,8 @@ export interface ErrorPage {
   readonly status: number;
   /** Code of `errors.ts`, or `validation_error`; any other has the words of its status. */
   readonly code: string;
-  /** The public text of the code. */
   readonly detail: string;
   readonly requestId: string;
-  /** The missing scopes of `insufficient_scope`. */
   readonly missingScopes?: readonly string[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
   /** Path and query to return to after signing in, such as the form's; null: none. */

@@ -7,7 +7,6 @@ import type { Site } from '../site.ts';
 export interface Home {
   readonly username: string;
   readonly displayName: string | null;
-  /** True if the user has a password to change. */
   readonly hasPassword: boolean;
   /** Path of the application's start; null: this page is the start. */
   readonly application: string | null;

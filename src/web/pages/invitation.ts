@@ -12,7 +12,6 @@ import { firstField, tokenField } from './token-form.ts';
 export interface Invitation {
   /** The sent token; empty at first. */
   readonly token?: string;
-  /** Minimum length in code points. */
   readonly minPasswordLength: number;
   readonly problem: Problem | null;
 }

@@ -12,7 +12,6 @@ import { firstField } from './token-form.ts';
 export interface OwnPassword {
   /** Name of the account, for password managers. */
   readonly username: string;
-  /** Minimum length in code points. */
   readonly minPasswordLength: number;
   readonly problem: Problem | null;
 }

@@ -14,7 +14,6 @@ import { type FormWords, type Problem, type ProblemTexts, problemTexts } from '.
 export interface SignIn {
   /** Destination after the sign-in, sent back unchanged; null: none. */
   readonly returnTo: string | null;
-  /** True if the page offers to sign in with a password. */
   readonly password: boolean;
   readonly providers: readonly Provider[];
   /** True if only the console rules out signing in with a password. Default: false. */
