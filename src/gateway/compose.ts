@@ -44,7 +44,6 @@ import { composeDecisions } from './forward-auth.ts';
 import { Gateway } from './gateway.ts';
 import { consoleHostOf, hostGuardOf, ownOrigins } from './own-origins.ts';
 import { composeRoutes } from './routes.ts';
-import { sessionTimesOf } from './session-times.ts';
 
 /** Parts that outlive a configuration: a reload builds another gateway around them. */
 export interface LastingParts {
@@ -154,10 +153,13 @@ export async function composeGateway(
       onInternalError,
     }),
     heldNow,
-    activeSessions: callers.activeSessions,
     assertionKeys: assertions.published,
-    settings: config,
-    sessionTimes: sessionTimesOf(config),
+    config,
+    watched: {
+      upstreams: routes.upstreams,
+      activeSessions: callers.activeSessions,
+      passwordHashes: own.passwordHashes,
+    },
     via,
     assertHost: hostGuardOf(config),
     log,

@@ -1,10 +1,9 @@
 import type { Config } from '../config/sections/schema.ts';
-import type { BackgroundSettings } from '../runtime/background-work.ts';
 import type { Gateway } from './gateway.ts';
 
 /** The pointer to the gateway that serves now, for parts that survive a reload. */
 export class CurrentGateway {
-  readonly #initial: BackgroundSettings;
+  readonly #initial: Config;
   /** Null until the first gateway is composed. */
   serving: Gateway | null = null;
 
@@ -19,9 +18,9 @@ export class CurrentGateway {
     return this.serving;
   }
 
-  /** Settings of the work beside the requests: those of the gateway that serves now or is about to. */
-  get settings(): BackgroundSettings {
-    return this.serving?.settings ?? this.#initial;
+  /** The configuration that serves now or is about to. */
+  get config(): Config {
+    return this.serving?.parts.config ?? this.#initial;
   }
 
   /** Serves new exchanges by `next`; the previous gateway closes after its last exchange. */

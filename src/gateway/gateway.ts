@@ -1,8 +1,8 @@
 import type { JSONWebKeySet } from 'jose';
 import type { Authenticate } from '../authenticate/authenticate.ts';
 import type { AuthenticateBrowser } from '../authenticate/authenticate-browser.ts';
+import type { Config } from '../config/sections/schema.ts';
 import type { HeldNow } from '../credentials/principal.ts';
-import type { WorkLoad } from '../credentials/work-queue.ts';
 import type { ServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { Refusal } from '../errors.ts';
 import type { Decision } from '../forward-auth/decision.ts';
@@ -14,9 +14,7 @@ import { assertDeclaredSize } from '../http/request-body.ts';
 import type { Log } from '../log/log.ts';
 import type { Forward } from '../proxy/forward-options.ts';
 import { isForwarding } from '../proxy/route-table.ts';
-import type { BackgroundSettings } from '../runtime/background-work.ts';
 import type { WatchedGateway } from '../runtime/metrics.ts';
-import type { SessionTimes } from '../stores/sessions.ts';
 import type { OwnEndpoints } from './endpoints.ts';
 import { createJudge, type Judge, type JudgeParts, type ListenerRules, type Verdict } from './judge.ts';
 import type { ComposedRoutes } from './routes.ts';
@@ -38,13 +36,11 @@ export interface GatewayParts {
   /** By the position in `forward_auth`. */
   readonly decisions: readonly Decision[];
   readonly heldNow: HeldNow;
-  /** Sessions of which a token that has not expired was seen. */
-  readonly activeSessions: () => number;
   /** The public keys of assertions. */
   readonly assertionKeys: () => Promise<JSONWebKeySet>;
-  /** Settings for work that goes on beside the requests. */
-  readonly settings: BackgroundSettings;
-  readonly sessionTimes: SessionTimes;
+  readonly config: Config;
+  /** Figures for the metrics. */
+  readonly watched: WatchedGateway;
   /** The name of this gateway in `Postern-Via`. */
   readonly via: string;
   /** As in {@link ListenerRules}, for the public listener. */
@@ -53,14 +49,8 @@ export interface GatewayParts {
 }
 
 /** Everything built from one configuration: responds to every exchange it is given, or forwards it. */
-export class Gateway implements WatchedGateway {
-  readonly upstreams: WatchedGateway['upstreams'];
-  readonly heldNow: HeldNow;
-  readonly activeSessions: () => number;
-  readonly assertionKeys: () => Promise<JSONWebKeySet>;
-  readonly settings: BackgroundSettings;
-  readonly sessionTimes: SessionTimes;
-  readonly #parts: GatewayParts;
+export class Gateway {
+  readonly parts: GatewayParts;
   readonly #judge: Judge;
   /** In the order of `forward_auth`. */
   readonly #decisionJudges: readonly Judge[];
@@ -69,21 +59,11 @@ export class Gateway implements WatchedGateway {
   #isRetired = false;
 
   constructor(parts: GatewayParts) {
-    this.#parts = parts;
+    this.parts = parts;
     this.#judge = createJudge(parts.judging, publicRules(parts));
     this.#decisionJudges = parts.decisions.map((decision) =>
       createJudge(parts.judging, decisionRules(decision, parts)),
     );
-    this.upstreams = parts.routes.upstreams;
-    this.heldNow = parts.heldNow;
-    this.activeSessions = parts.activeSessions;
-    this.assertionKeys = parts.assertionKeys;
-    this.settings = parts.settings;
-    this.sessionTimes = parts.sessionTimes;
-  }
-
-  passwordHashes(): WorkLoad {
-    return this.#parts.own.passwordHashes();
   }
 
   /**
@@ -104,7 +84,7 @@ export class Gateway implements WatchedGateway {
   }
 
   #serve(exchange: Exchange, verdict: Verdict): void {
-    const { serveEndpoint, replies, cors, forward } = this.#parts;
+    const { serveEndpoint, replies, cors, forward } = this.parts;
     switch (verdict.kind) {
       case 'own':
         void serveEndpoint(exchange, verdict.match);
@@ -124,7 +104,7 @@ export class Gateway implements WatchedGateway {
   /** As {@link handle}, but answers what a proxy asked, on that listener of `forward_auth`, in place of forwarding. */
   decide(exchange: Exchange, listener: number, unfit: Refusal | null): void {
     this.#begin(exchange);
-    const decision = this.#parts.decisions[listener]!;
+    const decision = this.parts.decisions[listener]!;
     try {
       if (unfit !== null) throw unfit;
       decision.assertPassable(exchange);
@@ -140,7 +120,7 @@ export class Gateway implements WatchedGateway {
   }
 
   #refuse(exchange: Exchange, error: unknown): void {
-    const { isForBrowsers, replies } = this.#parts;
+    const { isForBrowsers, replies } = this.parts;
     // The request was refused before it had a route.
     if (exchange.route === '') exchange.isOnBrowserRoute = isForBrowsers(exchange);
     replies.refuse(exchange, error);
@@ -148,7 +128,7 @@ export class Gateway implements WatchedGateway {
 
   /** The response, as latin1 text, to bytes that begin like a request but aren't one. */
   refuseBegun(request: RefusedRequest, refusal: Refusal): string {
-    const { isForBrowsers, replies } = this.#parts;
+    const { isForBrowsers, replies } = this.parts;
     request.isOnBrowserRoute = isForBrowsers(request);
     return replies.refuseBegun(request, refusal);
   }
@@ -171,14 +151,14 @@ export class Gateway implements WatchedGateway {
 
   #closeRetired(): void {
     this.close().catch((error) =>
-      this.#parts.log.error('closing the previous configuration failed', { err: error }),
+      this.parts.log.error('closing the previous configuration failed', { err: error }),
     );
   }
 
   /** Closes what it has open, at once. */
   async close(): Promise<void> {
-    await this.#parts.own.close();
-    await this.#parts.routes.close();
+    await this.parts.own.close();
+    await this.parts.routes.close();
   }
 }
 

@@ -31,19 +31,13 @@ export interface ManagementOptions {
  * the public keys of assertions; other paths are 404.
  */
 export class ManagementServer {
-  readonly #metrics: ManagementOptions['metrics'];
-  readonly #readiness: ReadReadiness;
-  readonly #assertionKeys: ManagementOptions['assertionKeys'];
+  readonly #options: ManagementOptions;
   readonly #server: Server;
-  readonly #maxConnections: number;
   /** The least recently active connection comes first. */
   readonly #open = new Set<Socket>();
 
-  constructor({ metrics, readiness, assertionKeys, maxConnections }: ManagementOptions) {
-    this.#metrics = metrics;
-    this.#readiness = readiness;
-    this.#assertionKeys = assertionKeys;
-    this.#maxConnections = maxConnections;
+  constructor(options: ManagementOptions) {
+    this.#options = options;
     this.#server = createServer(timeouts, (request, response) => this.#serve(request, response));
     this.#server.setTimeout(2 * timeoutMs);
     this.#server.on('connection', (socket) => this.#accept(socket));
@@ -71,7 +65,7 @@ export class ManagementServer {
     this.#open.add(socket);
     socket.once('close', () => this.#open.delete(socket));
     // The oldest is closed, not the newest: a client that opens all of them can't keep probes out.
-    if (this.#open.size > this.#maxConnections) this.#open.values().next().value?.destroy();
+    if (this.#open.size > this.#options.maxConnections) this.#open.values().next().value?.destroy();
   }
 
   #serve({ socket, method, url = '', headers }: IncomingMessage, response: ServerResponse): void {
@@ -94,17 +88,17 @@ export class ManagementServer {
       case '/healthz':
         return json(response, 200, { status: 'ok' });
       case '/readyz': {
-        const readiness = await this.#readiness();
+        const readiness = await this.#options.readiness();
         return json(response, readiness.status === 'ready' ? 200 : 503, readiness);
       }
       case '/metrics': {
-        const text = await this.#metrics.text();
-        const headers = { 'Content-Type': this.#metrics.contentType, 'Cache-Control': 'no-store' };
+        const text = await this.#options.metrics.text();
+        const headers = { 'Content-Type': this.#options.metrics.contentType, 'Cache-Control': 'no-store' };
         response.writeHead(200, headers).end(text);
         return;
       }
       case '/.well-known/postern-assertion-jwks.json': {
-        const keys = await this.#assertionKeys();
+        const keys = await this.#options.assertionKeys();
         return keys === null
           ? refuse(response, id, 'store_unavailable')
           : json(response, 200, keys, 'public, max-age=300');

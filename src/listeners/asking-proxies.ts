@@ -2,10 +2,12 @@ import type { Socket } from 'node:net';
 import type { Config } from '../config/sections/schema.ts';
 import { Admission, type Strangers } from '../forward-auth/admission.ts';
 import { type Askers, askersOf } from '../forward-auth/question.ts';
+import type { GatewayMetrics } from '../runtime/metrics.ts';
 import type { ListenerParts } from './http-listener.ts';
 
 /** Dependencies of listeners for decisions. */
 export interface DecisionListenerParts extends ListenerParts {
+  readonly metrics: GatewayMetrics;
   /** True if one more connection of a proxy may be open. */
   readonly hasRoom: () => boolean;
   /** Connections of peers that may not ask, on all listeners. */

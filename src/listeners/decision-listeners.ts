@@ -6,7 +6,6 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Http1Server } from '../http1/server/server.ts';
 import type { ListenerTls } from '../http1/server/tls-settings.ts';
 import { AskingProxies, type DecisionListenerParts } from './asking-proxies.ts';
-import { recordDecided, recordUnreadable } from './finished-exchange.ts';
 import { HttpListener, type ListenerRole } from './http-listener.ts';
 import type { ListenersTls } from './listener-certificates.ts';
 import { listenerLimits } from './listener-limits.ts';
@@ -61,6 +60,7 @@ function createHttpListener(
   const { index } = proxies;
   const mode = modes[config.forward_auth[index]!.mode];
   const role: ListenerRole = {
+    decidesFor: mode.name,
     adopt: ({ limits }) => ({
       // Proxies open many connections from few addresses; their admission limits the number.
       limits: { ...listenerLimits(limits), connections: Number.MAX_SAFE_INTEGER },
@@ -71,8 +71,6 @@ function createHttpListener(
     createExchange: createQuestionReader(mode, () => proxies.askers),
     refusalShape: refusalShapeOf(mode),
     respond: (exchange, refusal) => parts.current.gateway.decide(exchange, index, refusal),
-    record: (exchange) => recordDecided(exchange, mode.name, parts),
-    recordUnreadable: (refusal, peer, id) => recordUnreadable(refusal, peer, id, mode.name, parts),
     refuseBegun: null,
   };
   return new HttpListener(config, tls, role, parts);

@@ -18,54 +18,23 @@ export interface FinishedParts {
   };
 }
 
-/** Records an exchange that is over in the metrics, the access log, the audit and its trace, then tells its owners. */
-export function recordFinished(exchange: Exchange, parts: FinishedParts): void {
-  exchange.owner?.onClose();
-  const { method, route, outcome, startedMs, takenAt } = exchange;
-  const durationMs = performance.now() - startedMs;
-  const ownMs = takenAt === 0 ? durationMs : takenAt - startedMs;
-  parts.metrics.requests.done(route, method, exchange.response.status, outcome, durationMs, ownMs);
-  record(exchange, durationMs, '', parts);
-}
-
-/** The same for a request that another proxy asked about. */
-export function recordDecided(exchange: Exchange, mode: DecisionMode, parts: FinishedParts): void {
-  exchange.owner?.onClose();
-  const { route, outcome, startedMs } = exchange;
-  const durationMs = performance.now() - startedMs;
-  parts.metrics.decisions.done(mode, route, outcome, durationMs);
-  record(exchange, durationMs, mode, parts);
-}
-
-/** Records bytes that were refused and never became an exchange; `decidedFor` is empty for the public listener. */
-export function recordUnreadable(
-  refusal: Refusal,
-  address: string,
-  requestId: string,
-  decidedFor: DecisionMode | '',
-  { log, metrics }: Pick<FinishedParts, 'log' | 'metrics'>,
-): void {
-  const { status, code } = refusal;
-  if (decidedFor === '') metrics.requests.unreadable(status, code);
-  else metrics.decisions.unreadable(decidedFor, code);
-  log.info('request could not be read', {
-    outcome: code,
-    reason: unreadableReason(refusal),
-    status,
-    ...(decidedFor !== '' && { forward_auth: decidedFor }),
-    address,
-    request_id: requestId,
-  });
-}
-
-function record(
+/**
+ * Records an exchange that is over in the metrics, the access log, the audit and its trace, then tells its owners.
+ * `decidedFor` is empty for a request that no other proxy asked about.
+ */
+export function recordExchange(
   exchange: Exchange,
-  durationMs: number,
   decidedFor: DecisionMode | '',
-  { log, refusals }: Pick<FinishedParts, 'log' | 'refusals'>,
+  { log, refusals, metrics }: FinishedParts,
 ): void {
-  const { method, path, route, outcome, caller, address } = exchange;
+  exchange.owner?.onClose();
+  const { method, path, route, outcome, caller, address, startedMs, takenAt } = exchange;
   const { status, bodyBytes } = exchange.response;
+  const durationMs = performance.now() - startedMs;
+  if (decidedFor === '') {
+    const ownMs = takenAt === 0 ? durationMs : takenAt - startedMs;
+    metrics.requests.done(route, method, status, outcome, durationMs, ownMs);
+  } else metrics.decisions.done(decidedFor, route, outcome, durationMs);
   if (outcome !== 'ok') refusals.count(outcome, address);
   log.access({
     method,
@@ -88,4 +57,25 @@ function record(
   });
   if (exchange.trace !== null) endTrace(exchange.trace, exchange);
   exchange.onOver?.();
+}
+
+/** Records bytes that were refused and never became an exchange; `decidedFor` as for {@link recordExchange}. */
+export function recordUnreadable(
+  refusal: Refusal,
+  address: string,
+  requestId: string,
+  decidedFor: DecisionMode | '',
+  { log, metrics }: Pick<FinishedParts, 'log' | 'metrics'>,
+): void {
+  const { status, code } = refusal;
+  if (decidedFor === '') metrics.requests.unreadable(status, code);
+  else metrics.decisions.unreadable(decidedFor, code);
+  log.info('request could not be read', {
+    outcome: code,
+    reason: unreadableReason(refusal),
+    status,
+    ...(decidedFor !== '' && { forward_auth: decidedFor }),
+    address,
+    request_id: requestId,
+  });
 }

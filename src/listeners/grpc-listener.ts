@@ -12,7 +12,7 @@ import type { RequestChannel } from '../http1/server/connection-options.ts';
 import { canonicalAddress } from '../http1/server/peer-address.ts';
 import type { ListenerTls } from '../http1/server/tls-settings.ts';
 import type { AskingProxies } from './asking-proxies.ts';
-import { recordDecided } from './finished-exchange.ts';
+import { recordExchange } from './finished-exchange.ts';
 import type { ListenerParts } from './http-listener.ts';
 import { traceExchange } from './request-spans.ts';
 
@@ -102,7 +102,7 @@ export class GrpcListener {
       resume: unused,
       release: unused,
       waitForDrain: unused,
-      finished: (exchange) => recordDecided(exchange as Exchange, 'envoy_grpc', this.#parts),
+      finished: (exchange) => recordExchange(exchange as Exchange, 'envoy_grpc', this.#parts),
       detach: () => ({ socket, bytes: Buffer.alloc(0) }),
       reset: () => socket.destroy(),
     };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { DecisionMode } from '../config/sections/forward-auth.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { Refusal } from '../errors.ts';
 import type { CurrentGateway } from '../gateway/current-gateway.ts';
@@ -12,23 +13,18 @@ import type { HandshakeFailure } from '../http1/server/handshake-failure.ts';
 import { Http1Server, type ServerLimits, type ServerOptions } from '../http1/server/server.ts';
 import { createTargetLimits, type LongTargets, type TargetLimits } from '../http1/server/target-limits.ts';
 import type { ListenerTls } from '../http1/server/tls-settings.ts';
-import type { Log } from '../log/log.ts';
-import type { CountedRefusals } from '../runtime/counted-refusals.ts';
 import type { Engine } from '../runtime/engine.ts';
-import type { GatewayMetrics } from '../runtime/metrics.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { type FinishedParts, recordExchange, recordUnreadable } from './finished-exchange.ts';
 import { traceExchange } from './request-spans.ts';
 
 /** The reason why a connection was closed at once: too many are open, or too many from its address. */
 export type ConnectionRefusal = 'limit' | 'address';
 
 /** Dependencies of all listeners. */
-export interface ListenerParts {
+export interface ListenerParts extends FinishedParts {
   readonly engine: Engine;
   readonly current: CurrentGateway;
-  readonly log: Log;
-  readonly refusals: Pick<CountedRefusals, 'count'>;
-  readonly metrics: GatewayMetrics;
   /** Called when a connection is closed before its first byte. */
   readonly onConnectionRefused: (why: ConnectionRefusal) => void;
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
@@ -46,6 +42,8 @@ export interface ListenerSettings {
 
 /** The behaviour in which listeners differ. */
 export interface ListenerRole {
+  /** Mode of the proxies that ask; empty for the public listener. */
+  readonly decidesFor: DecisionMode | '';
   /** Applies a configuration from now on; returns the settings of the listener. */
   adopt(config: Config): ListenerSettings;
   /** True if a connection is accepted, besides the limits; called before its first byte, even of TLS. */
@@ -55,10 +53,6 @@ export interface ListenerRole {
   readonly refusalShape: RefusalShape;
   /** Handles the exchange, or refuses it if `refusal` isn't null; never throws. */
   respond(exchange: Exchange, refusal: Refusal | null): void;
-  /** Called when an exchange is over, however it ended. */
-  record(exchange: Exchange): void;
-  /** Called when received bytes are refused that never became an exchange. */
-  recordUnreadable(refusal: Refusal, peer: string, requestId: string): void;
   /** Returns the response, as latin1 text, to such bytes that begin like a request; null: as to all others. */
   readonly refuseBegun: ((request: RefusedRequest, refusal: Refusal) => string) | null;
 }
@@ -70,7 +64,7 @@ export interface ListenerRole {
 export class HttpListener {
   readonly server: Http1Server<Exchange>;
   readonly #role: ListenerRole;
-  readonly #parts: Pick<ListenerParts, 'tracing' | 'onConnectionRefused' | 'onHandshakeFailed'>;
+  readonly #parts: Omit<ListenerParts, 'current'>;
   /** The tenant, for challenges. */
   readonly #realm: string;
   #settings: ListenerSettings;
@@ -81,7 +75,7 @@ export class HttpListener {
     config: Config,
     tls: ListenerTls | null,
     role: ListenerRole,
-    parts: Pick<ListenerParts, 'engine' | 'tracing' | 'onConnectionRefused' | 'onHandshakeFailed'>,
+    parts: Omit<ListenerParts, 'current'>,
   ) {
     this.#role = role;
     this.#parts = parts;
@@ -116,7 +110,7 @@ export class HttpListener {
       onRequest: (exchange) => this.#respond(exchange),
       onUnreadable: (refusal, peer, received) => {
         const requestId = randomUUID();
-        role.recordUnreadable(refusal, peer, requestId);
+        recordUnreadable(refusal, peer, requestId, role.decidesFor, this.#parts);
         const begun = role.refuseBegun === null ? null : readBegunRequest(received, requestId);
         if (begun !== null) return role.refuseBegun!(begun, refusal);
         const { unreadableFields } = this.#settings;
@@ -128,7 +122,7 @@ export class HttpListener {
           unreadableFields,
         );
       },
-      onClosed: (exchange) => role.record(exchange),
+      onClosed: (exchange) => recordExchange(exchange, role.decidesFor, this.#parts),
       onHandshakeFailed,
     };
   }

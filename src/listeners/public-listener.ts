@@ -6,7 +6,6 @@ import { Exchange } from '../http/exchange.ts';
 import { hstsFields } from '../http/hsts.ts';
 import { asItIs } from '../http/reply.ts';
 import type { ListenerTls } from '../http1/server/tls-settings.ts';
-import { recordFinished, recordUnreadable } from './finished-exchange.ts';
 import {
   HttpListener,
   type ListenerParts,
@@ -24,12 +23,12 @@ export function createPublicListener(
   return new HttpListener(config, tls, publicRole(parts), parts);
 }
 
-function publicRole(parts: ListenerParts): ListenerRole {
-  const { current, onConnectionRefused } = parts;
+function publicRole({ current, onConnectionRefused }: ListenerParts): ListenerRole {
   const byAddress = new ConnectionsByAddress();
   let connectionsPerAddress: number;
   let proxies: TrustedProxies;
   return {
+    decidesFor: '',
     adopt(config) {
       connectionsPerAddress = config.limits.connections_per_address;
       proxies = createTrustedProxies(config.trusted_proxies);
@@ -48,8 +47,6 @@ function publicRole(parts: ListenerParts): ListenerRole {
     },
     refusalShape: asItIs,
     respond: (exchange, refusal) => current.gateway.handle(exchange, refusal),
-    record: (exchange) => recordFinished(exchange, parts),
-    recordUnreadable: (refusal, peer, requestId) => recordUnreadable(refusal, peer, requestId, '', parts),
     refuseBegun: (request, refusal) => current.gateway.refuseBegun(request, refusal),
   };
 }

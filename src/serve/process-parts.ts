@@ -50,10 +50,10 @@ export async function createProcessParts(
   { now, resolve, via = newVia() }: ProcessOptions,
 ): Promise<ProcessParts> {
   const current = new CurrentGateway(config);
-  const streams = createOpenStreams((principal) => current.gateway.heldNow(principal));
+  const streams = createOpenStreams((principal) => current.gateway.parts.heldNow(principal));
   const metrics = createGatewayMetrics({
     openStreams: () => streams.size,
-    gateway: () => current.serving ?? noGateway,
+    gateway: () => current.serving?.parts.watched ?? noGateway,
   });
   const tracing = await startTracing(config, log);
   const health = new StoreHealth(log);
@@ -66,7 +66,7 @@ export async function createProcessParts(
     tracing,
     health,
     readiness: createReadiness(
-      health.dependencies(() => current.settings.sessions.stale_if_error),
+      health.dependencies(() => current.config.sessions.stale_if_error),
       () => isDraining,
     ),
     startDraining() {

@@ -33,7 +33,7 @@ export async function startGateway(
     management: {
       metrics: metrics.registry,
       readiness,
-      assertionKeys: async () => current.serving?.assertionKeys() ?? null,
+      assertionKeys: async () => current.serving?.parts.assertionKeys() ?? null,
     },
     start: (initial, storeFiles) =>
       startProcess(initial, parts, {

@@ -6,6 +6,7 @@ import { createRecentUse } from '../credentials/recent-use.ts';
 import { KnownKeys } from '../credentials/signing-keys.ts';
 import { Strangers } from '../forward-auth/admission.ts';
 import { composeGateway, type LastingParts } from '../gateway/compose.ts';
+import { sessionTimesOf } from '../gateway/session-times.ts';
 import type { HandshakeFailure } from '../http1/server/handshake-failure.ts';
 import { createDecisionListeners, type DecisionListeners } from '../listeners/decision-listeners.ts';
 import { FailedHandshakes } from '../listeners/failed-handshakes.ts';
@@ -63,7 +64,7 @@ export async function startProcess(
     events: health.events,
     recordsTimeoutMs,
     creates,
-    staleIfErrorMs: () => current.settings.sessions.stale_if_error,
+    staleIfErrorMs: () => current.config.sessions.stale_if_error,
     readFile: readFrom(storeFiles),
     lookup: names.lookupWithin(storeLookupMs),
   });
@@ -93,7 +94,7 @@ export async function startProcess(
     registry: metrics.registry,
     clocks: opened.clocks,
     keys: lasting.keys,
-    settings: () => current.settings,
+    settings: () => current.config,
     refused,
     now,
   });
@@ -150,7 +151,7 @@ async function startLasting(
     recentUse: createRecentUse({
       records: stores.records,
       sessions: stores.sessions,
-      times: () => current.gateway.sessionTimes,
+      times: () => sessionTimesOf(current.config),
     }),
     cookieNames: new Set(),
     startCookiePrefixes: new Set(),

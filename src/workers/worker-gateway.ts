@@ -93,7 +93,7 @@ class Worker implements WorkerFunctions {
   }
 
   async assertionKeys() {
-    return required(this.#parts).current.serving?.assertionKeys() ?? null;
+    return required(this.#parts).current.serving?.parts.assertionKeys() ?? null;
   }
 
   stop(): void {

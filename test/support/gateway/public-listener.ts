@@ -40,6 +40,7 @@ export async function startPublicListener(
     { tenant: 'acme' } as Config,
     null,
     {
+      decidesFor: '',
       adopt: () => ({
         limits: { ...limits, ...more.limits },
         longTargets: { maxBytes: 0, has: () => false },
@@ -50,14 +51,19 @@ export async function startPublicListener(
         new Exchange(channel, response, head, text, channel.peer, false),
       refusalShape: asItIs,
       respond(exchange, refusal) {
+        exchange.onOver = () => more.onClosed?.(exchange);
         if (refusal === null) onExchange(exchange);
       },
-      record: more.onClosed ?? (() => {}),
-      recordUnreadable: () => {},
       refuseBegun: null,
     },
     {
       engine: { createListener: undefined, openConnection: undefined },
+      log: { access: () => {}, info: () => {} },
+      refusals: { count: () => {} },
+      metrics: {
+        requests: { done: () => {}, unreadable: () => {} },
+        decisions: { done: () => {}, unreadable: () => {} },
+      },
       tracing: null,
       onConnectionRefused: () => {},
       onHandshakeFailed: () => {},
