@@ -103,6 +103,20 @@ t.test('DESIGN.md has a picture and a table of the same layers', async (t) => {
   t.strictSame(rows.map(([, layer, cell]) => [Number(layer), roomsIn(cell!)]).reverse(), expected);
 });
 
+t.test('DESIGN.md says in which order to read twelve files, and draws files that exist', async (t) => {
+  const design = readFileSync(join(source, '../DESIGN.md'), 'utf8');
+  const order = /read these twelve files in this order: ([^.]+(?:\.ts`[^.]*)+)\./.exec(design)?.[1] ?? '';
+  const listed = [...order.matchAll(/`([^`]+)`/g)].map(([, file]) => file!);
+  t.equal(listed.length, 12);
+  const picture = design.slice(design.indexOf('## The path'), design.indexOf('To know the house'));
+  const drawn = [...picture.matchAll(/\b([a-z0-9-]+\/[a-z0-9/-]*[a-z])\b/g)].map(([, file]) => `${file}.ts`);
+  t.ok(drawn.length > 12);
+  t.strictSame(
+    [...listed, ...drawn].filter((file) => !imports.has(file)),
+    [],
+  );
+});
+
 t.test('no file imports itself by way of others', async (t) => {
   const done = new Set<string>();
   const circles: string[] = [];
