@@ -4,6 +4,7 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { shownSubject } from '../http1/message/distinguished-name.ts';
 import type { RequestChannel } from '../http1/server/connection-options.ts';
 import type { HandshakeFailure } from '../http1/server/handshake-failure.ts';
+import { listen } from '../http1/server/listen.ts';
 import { TlsGate, tlsServerOptions } from '../http1/server/tls-gate.ts';
 import { admitsOthers, type ListenerTls } from '../http1/server/tls-settings.ts';
 import { type CheckRequest, type CheckResponse, checkPath, createCheckCodec } from './check-protocol.ts';
@@ -58,14 +59,7 @@ export class CheckServer {
 
   /** Starts to listen; `isShared`: other processes of this user may listen there, too. */
   listen(host: string, port: number, isShared: boolean): Promise<AddressInfo> {
-    const server = this.#server;
-    return new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen({ port, host, reusePort: isShared }, () => {
-        server.off('error', reject);
-        resolve(server.address() as AddressInfo);
-      });
-    });
+    return listen(this.#server, { port, host, reusePort: isShared });
   }
 
   /**

@@ -13,7 +13,7 @@ import type { HeldNow } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { KnownKeys } from '../credentials/signing-keys.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
-import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
+import { createServeEndpoint, type ServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { pageStartCookiePrefix, startCookiePrefix } from '../endpoints/start-cookies.ts';
 import type { CookieAttributes, OwnCookies } from '../http/cookies.ts';
 import { type Cors, createCors } from '../http/cors.ts';
@@ -81,7 +81,7 @@ export async function composeGateway(
   lasting: LastingParts,
   readFile: ReadFile,
 ): Promise<Gateway> {
-  const { streams, log, recentUse, via, now } = lasting;
+  const { stores, keys, streams, log, auditTrail, metrics, names, tracing, recentUse, via, now } = lasting;
   const catalogue: ReadonlySet<string> = new Set(catalogueOf(config));
   const holdings = createHoldings(catalogue, config.identity_providers);
   const cookie = refreshCookie(config);
@@ -96,7 +96,7 @@ export async function composeGateway(
     readFile,
     authenticate,
     principalOf: callers.principalOf,
-    cookieSecrets: lasting.keys,
+    cookieSecrets: keys,
     recentUse,
     isKnownOrigin,
     cors,
@@ -107,10 +107,17 @@ export async function composeGateway(
     log.error('internal error', { err: error, request_id: exchange.id });
   const replies = composeReplies(config, cors, browser, onInternalError);
   const own = await composeEndpoints(config, {
-    ...lasting,
+    stores,
+    recentUse,
+    log,
+    auditTrail,
+    metrics,
+    names,
+    tracing,
+    now,
     tokens: callers.tokens,
     assertions,
-    cookieSecrets: lasting.keys,
+    cookieSecrets: keys,
     catalogue,
     holdings,
     cookie,
@@ -119,7 +126,7 @@ export async function composeGateway(
     onCredentialEnded: (credentialId) => streams.endOf(credentialId),
   });
   const echoPage = lasting.showsEchoPage ? browser.web?.echoPage : undefined;
-  const { engine, descriptors, names } = lasting;
+  const { engine, descriptors } = lasting;
   const routeParts = { engine, descriptors, names, readFile, assertions };
   const routes = await composeRoutes(config, routeParts, echoPage);
   return new Gateway({
@@ -133,13 +140,7 @@ export async function composeGateway(
     },
     cors,
     own,
-    serveEndpoint: createServeEndpoint({
-      authenticate,
-      heldNow,
-      openRequests: streams,
-      replies,
-      body: { maxBytes: config.limits.own_body, timeoutMs: ownBodyTimeoutMs },
-    }),
+    serveEndpoint: composeServeEndpoint(config, callers, replies, streams),
     routes,
     authenticate,
     authenticateBrowser: browser.authenticateBrowser,
@@ -174,6 +175,16 @@ function composeReplies(
 ): Replies {
   const everywhere = listen.hsts ? hstsFields : [];
   return createReplies({ realm: tenant, cors, fieldsOn, everywhere, insteadOf, onInternalError });
+}
+
+function composeServeEndpoint(
+  { limits }: Config,
+  { authenticate, heldNow }: Callers,
+  replies: Replies,
+  openRequests: OpenStreams,
+): ServeEndpoint {
+  const body = { maxBytes: limits.own_body, timeoutMs: ownBodyTimeoutMs };
+  return createServeEndpoint({ authenticate, heldNow, openRequests, replies, body });
 }
 
 /** Notes the cookies of this configuration, which no upstream may see or set from now on. */

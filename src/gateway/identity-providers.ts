@@ -105,8 +105,8 @@ class ComposedProvider {
   }
 
   /**
-   * Sign-in on Postern's own pages of that origin, below `path`: always by code (RFC 9700 §2.1.2). What is started on pages of
-   * one `kind` can't be completed on others.
+   * Builds sign-in on Postern's own pages of that origin, below `path`: always by code (RFC 9700 §2.1.2). A sign-in that starts
+   * on pages of one `kind` can't be completed on others.
    */
   onPages(path: string, origin: string, kind: 'pages' | 'console'): PageProvider {
     const { name, settings, seals, parts } = this.#options;

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type RefusalCode, refusals } from '../errors.ts';
 import { createServer } from '../http1/message/node-http.ts';
+import { listen } from '../http1/server/listen.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import type { ReadReadiness } from './readiness.ts';
 import { isRequestId } from './request-head.ts';
@@ -44,14 +45,7 @@ export class ManagementServer {
   }
 
   listen(host: string, port: number): Promise<AddressInfo> {
-    const server = this.#server;
-    return new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, () => {
-        server.off('error', reject);
-        resolve(server.address() as AddressInfo);
-      });
-    });
+    return listen(this.#server, { port, host });
   }
 
   close(): Promise<void> {

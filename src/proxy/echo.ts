@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { isNavigation } from '../http/navigation.ts';
 import { createServer } from '../http1/message/node-http.ts';
+import { listen } from '../http1/server/listen.ts';
 
 /** The `builtin:echo` upstream, running. */
 export interface Echo {
@@ -37,7 +37,7 @@ export interface EchoPage {
  * Starts the upstream of the quick start on a free loopback port: it returns the request it received, as JSON. With a
  * `page`, whoever opens it in a browser sees that instead.
  */
-export function startEcho(page?: EchoPage): Promise<Echo> {
+export async function startEcho(page?: EchoPage): Promise<Echo> {
   const server = createServer({ maxHeaderSize: maxHeadBytes }, (request, response) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -60,20 +60,15 @@ export function startEcho(page?: EchoPage): Promise<Echo> {
     });
   });
   server.keepAliveTimeout = 60_000;
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      resolve({
-        origin: `http://127.0.0.1:${port}`,
-        close: () =>
-          new Promise((done) => {
-            server.close(() => done());
-            server.closeAllConnections();
-          }),
-      });
-    });
-  });
+  const { port } = await listen(server, { port: 0, host: '127.0.0.1' });
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
 }
 
 function pairsOf(raw: readonly string[]): [string, string][] {

@@ -5,6 +5,7 @@ import { FieldBlock } from '../message/head-text.ts';
 import type { TimeLimits } from './connection-clock.ts';
 import type { ClientConnection, ConnectionOptions, ServerExchange } from './connection-options.ts';
 import type { HandshakeFailure } from './handshake-failure.ts';
+import { listen } from './listen.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { TargetLimits } from './target-limits.ts';
 import { TlsGate, tlsServerOptions } from './tls-gate.ts';
@@ -117,14 +118,7 @@ export class Http1Server<Exchange extends ServerExchange> {
 
   /** Starts to listen. `isShared`: other processes of this user may listen there, too; the kernel distributes connections. */
   listen(host: string, port: number, isShared = false): Promise<AddressInfo> {
-    const { server } = this.#listener;
-    return new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen({ port, host, reusePort: isShared }, () => {
-        server.off('error', reject);
-        resolve(server.address() as AddressInfo);
-      });
-    });
+    return listen(this.#listener.server, { port, host, reusePort: isShared });
   }
 
   /**
