@@ -101,6 +101,19 @@ t.test('a cached result is returned without a promise while changes are notified
   t.equal(remote.queries, 1, 'parallel queries are sent once');
 });
 
+t.test('a change drops a key in use, however many keys were cached since', async (t) => {
+  const remote = new Remote();
+  const inUse = remote.key;
+  await find(remote);
+  for (let i = 0; i < 45_000; i++) {
+    remote.key = { ...inUse!, key: newKey(`k${i}`) };
+    await remote.records.findApiKeyByHash(hashOf(`k${i}`));
+    if (i % 1_000 === 0) t.match(find(remote), { key: { id: 'k' } });
+  }
+  remote.notify({ keys: ['k'], users: [] });
+  t.ok(find(remote) instanceof Promise);
+});
+
 t.test('a notified change invalidates exactly what it affects, at once', async (t) => {
   const remote = new Remote();
   await find(remote);

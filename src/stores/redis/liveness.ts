@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis';
-import { LRUCache } from 'lru-cache';
 import type { Awaitable } from '../awaitable.ts';
+import { RecentCache } from '../recent-cache.ts';
 import { type Notifications, NotifiedCache } from '../remote/notified-cache.ts';
 import type { LiveSession } from '../sessions.ts';
 import type { Keys } from './keys.ts';
@@ -19,7 +19,7 @@ export interface LivenessOptions {
   readonly elapsed?: () => number;
 }
 
-/** Numbers of cached sessions (some 15 MB), of those that have ended, and of those that went missing. */
+/** Least numbers of cached sessions (15 to 30 MB), of those that have ended, and of those that went missing. */
 const cacheSize = 50_000;
 const endedSize = 20_000;
 const missingSize = 100;
@@ -34,9 +34,9 @@ export class Liveness {
   readonly #elapsed: () => number;
   readonly #cache: NotifiedCache<LiveSession, string>;
   /** Instants at which sessions were found missing without a notification: others may be missing, too. */
-  readonly #missing = new LRUCache<string, number>({ max: missingSize });
+  readonly #missing = new RecentCache<number>(missingSize);
   /** A notification may arrive before the response to an older query. Ids are never reused, so this stays true. */
-  readonly #ended = new LRUCache<string, true>({ max: endedSize });
+  readonly #ended = new RecentCache<true>(endedSize);
   readonly #rechecks: NodeJS.Timeout | undefined;
   #missingAt = Number.NEGATIVE_INFINITY;
 

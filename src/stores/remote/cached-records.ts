@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../errors.ts';
 import type { ApiKeyWithOwner } from '../api-key.ts';
 import { recordsOperations, wrapCalls } from '../operations.ts';
+import { RecentCache } from '../recent-cache.ts';
 import type { Records, RemoteRecords } from '../records.ts';
 import type { UserWithSets } from '../user.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
@@ -73,7 +73,7 @@ export function createCachedRecords(options: CachedRecordsOptions): Records {
 class KeysAndUsers implements CachedReads {
   readonly #parts: CacheParts;
   readonly #keys: NotifiedCache<ApiKeyWithOwner, RecordsChange>;
-  readonly #hashOfKey = new LRUCache<string, string>({ max: cacheSize });
+  readonly #hashOfKey = new RecentCache<string>(cacheSize);
   readonly #unknownKeys: NotifiedCache<ApiKeyWithOwner, RecordsChange>;
   readonly #users: NotifiedCache<UserWithSets, RecordsChange>;
 
@@ -118,14 +118,12 @@ class KeysAndUsers implements CachedReads {
       this.#users.clear();
       return;
     }
-    for (const id of change.keys) {
-      const hash = this.#hashOfKey.get(id);
-      if (hash !== undefined) this.#keys.delete(hash);
-    }
-    if (change.users.length === 0) return;
-    const changed = new Set(change.users);
-    for (const id of changed) this.#users.delete(id);
-    this.#keys.deleteWhere((found) => found !== undefined && changed.has(found.key.createdBy));
+    const keys = new Set(change.keys);
+    const users = new Set(change.users);
+    for (const id of users) this.#users.delete(id);
+    // All are looked through: the hash of a key in use may have been forgotten.
+    if (keys.size + users.size > 0)
+      this.#keys.deleteWhere((found) => found !== undefined && isChanged(found, keys, users));
   }
 
   #readKey(hash: string, load: () => ReturnType<Records['findApiKey']>): ReturnType<Records['findApiKey']> {
@@ -142,6 +140,10 @@ class KeysAndUsers implements CachedReads {
     this.#keys.set(hash, entry);
     this.#hashOfKey.set(entry.value.key.id, hash);
   }
+}
+
+function isChanged({ key }: ApiKeyWithOwner, keys: ReadonlySet<string>, users: ReadonlySet<string>): boolean {
+  return keys.has(key.id) || users.has(key.createdBy);
 }
 
 /** A key that was not found may have been created since, or be one whose hash doesn't tell its id. */

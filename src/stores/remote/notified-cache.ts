@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../errors.ts';
 import type { Awaitable } from '../awaitable.ts';
+import { RecentCache } from '../recent-cache.ts';
 import { type Breaker, isUnavailable } from './breaker.ts';
 import { resultOrFallback } from './timeout.ts';
 
@@ -75,7 +75,7 @@ export class NotifiedCache<Value extends object, Change> {
   readonly #options: NotifiedCacheOptions<Value, Change>;
   readonly #elapsed: () => number;
   readonly #maxAgeMs: number;
-  readonly #entries: LRUCache<string, Cached<Value>>;
+  readonly #entries: RecentCache<Cached<Value>>;
   /** Newest flight of each key, and all of them. */
   readonly #newest = new Map<string, Flight<Value, Change>>();
   readonly #flights = new Set<Flight<Value, Change>>();
@@ -84,7 +84,7 @@ export class NotifiedCache<Value extends object, Change> {
     this.#options = options;
     this.#elapsed = options.elapsed ?? (() => performance.now());
     this.#maxAgeMs = options.maxAgeMs ?? Number.POSITIVE_INFINITY;
-    this.#entries = new LRUCache({ max: options.size });
+    this.#entries = new RecentCache(options.size);
   }
 
   /** The entry, if no query is needed. */
@@ -105,7 +105,7 @@ export class NotifiedCache<Value extends object, Change> {
    */
   usable(key: string): Value | undefined {
     const { notifications, staleIfErrorMs, isUsable } = this.#options;
-    const entry = this.#entries.peek(key);
+    const entry = this.#entries.get(key);
     if (entry?.value === undefined || isUsable?.(entry.value) === false) return undefined;
     const isNotified = !entry.isDoubtful && entry.at >= notifications.notifiedSince;
     const trueAt = isNotified ? Math.max(entry.at, notifications.notifiedUntil) : entry.at;
@@ -142,7 +142,7 @@ export class NotifiedCache<Value extends object, Change> {
 
   /** The value, whatever its age. */
   peek(key: string): Value | undefined {
-    return this.#entries.peek(key)?.value;
+    return this.#entries.get(key)?.value;
   }
 
   delete(key: string): void {
@@ -180,7 +180,7 @@ export class NotifiedCache<Value extends object, Change> {
   }
 
   #cached(keys: readonly string[]): readonly Cached<Value>[] {
-    return keys.flatMap((key) => this.#entries.peek(key) ?? []);
+    return keys.flatMap((key) => this.#entries.get(key) ?? []);
   }
 
   /** Joins a query in flight, unless a change notified since may affect it. */
