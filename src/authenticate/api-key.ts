@@ -63,7 +63,7 @@ export function createApiKeyAuthenticator(options: {
   readonly now: () => number;
 }): ApiKeyAuthenticator {
   const { records, recentUse, verifications, now } = options;
-  /** By digest, so that no raw key stays in memory. */
+  /** Verified keys, by digest, so that no raw key stays in memory. */
   const remembered = new PrincipalCache<KeyUse>();
 
   function refused(reason: Reason): Refusal {

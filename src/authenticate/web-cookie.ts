@@ -37,7 +37,7 @@ const none: readonly string[] = [];
 /** Creates the only reader of the web cookie. */
 export function createWebCookieAuthenticator(options: WebCookieOptions): WebCookieAuthenticator {
   const { name, cookies, origins, principalOf, onUse } = options;
-  /** By value. */
+  /** Verified cookies, by value. */
   const remembered = new PrincipalCache<SessionProof>();
   let basis = cookies.basis();
 

@@ -5,8 +5,8 @@ import type { GatewayParts } from './gateway.ts';
 import { consoleHostOf } from './own-origins.ts';
 
 /**
- * Creates the test for requests that are refused before they have a route: true if browsers expect a page there, by the path as
- * it is spelled, whatever is wrong with it.
+ * Creates the test for requests that are refused before they have a route: true if browsers expect a page there, by the spelling
+ * of the path, however malformed.
  */
 export function createIsForBrowsers(
   config: Config,

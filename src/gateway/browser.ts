@@ -46,7 +46,7 @@ interface BrowserOptions {
 const none: readonly string[] = [];
 const noReferrer: readonly string[] = ['Referrer-Policy', 'no-referrer'];
 
-/** Such URLs contain assertions and codes: no response may let a browser pass one on (Referrer Policy §3.1). */
+/** URLs of providers' answers contain assertions and codes: no browser may pass them on (Referrer Policy §3.1). */
 const fieldsOnProviderPaths = (path: string) => (isProviderPath(path) ? noReferrer : none);
 
 /** Builds the parts; code that only `web` needs is loaded only with it. */

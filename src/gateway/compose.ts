@@ -51,12 +51,11 @@ export interface LastingParts {
   readonly descriptors: Descriptors;
   readonly names: GatewayNames;
   readonly stores: Stores;
-  /** Every key that signs. */
   readonly keys: KnownKeys;
   readonly recentUse: RecentUse;
-  /** Every name that a cookie of ours has had since the start: browsers still send the earlier ones. */
+  /** Names of Postern's own cookies since the start: browsers still send earlier ones. */
   readonly cookieNames: Set<string>;
-  /** Every prefix, since the start, of the names of cookies that bind a sign-in to its browser. */
+  /** Prefixes, since the start, of the names of cookies that bind a sign-in to its browser. */
   readonly startCookiePrefixes: Set<string>;
   readonly streams: OpenStreams;
   readonly log: Log;

@@ -33,7 +33,7 @@ export interface GatewayParts {
   readonly replies: Replies;
   /** True if the path of a request without a route is spelled as one of a route for browsers. */
   readonly isForBrowsers: (request: Pick<RefusedRequest, 'path' | 'head'>) => boolean;
-  /** By the position in `forward_auth`. */
+  /** Decisions of each listener, in the order of `forward_auth`. */
   readonly decisions: readonly Decision[];
   readonly heldNow: HeldNow;
   /** The public keys of assertions. */
@@ -48,13 +48,13 @@ export interface GatewayParts {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** Everything built from one configuration: responds to every exchange it is given, or forwards it. */
+/** The gateway of one configuration: responds to every exchange, or forwards it. */
 export class Gateway {
   readonly parts: GatewayParts;
   readonly #judge: Judge;
   /** In the order of `forward_auth`. */
   readonly #decisionJudges: readonly Judge[];
-  /** Exchanges that are not over yet. */
+  /** Number of exchanges that are not over yet. */
   #open = 0;
   #isRetired = false;
 
@@ -101,7 +101,7 @@ export class Gateway {
     }
   }
 
-  /** As {@link handle}, but answers what a proxy asked, on that listener of `forward_auth`, in place of forwarding. */
+  /** Judges as {@link handle}, and answers the proxy that asked on that listener of `forward_auth`. */
   decide(exchange: Exchange, listener: number, unfit: Refusal | null): void {
     this.#begin(exchange);
     const decision = this.parts.decisions[listener]!;
@@ -143,7 +143,7 @@ export class Gateway {
     if (this.#isRetired && this.#open === 0) this.#closeRetired();
   };
 
-  /** It is given no more exchanges: closes what it has open after the last of them. */
+  /** Closes the gateway, which gets no more exchanges, after its last one. */
   retire(): void {
     this.#isRetired = true;
     if (this.#open === 0) this.#closeRetired();
@@ -155,7 +155,7 @@ export class Gateway {
     );
   }
 
-  /** Closes what it has open, at once. */
+  /** Closes all connections of the gateway at once. */
   async close(): Promise<void> {
     await this.parts.own.close();
     await this.parts.routes.close();

@@ -15,7 +15,7 @@ import { authorise } from '../proxy/authorise.ts';
 import { isForwarding, type Route, type RouteTable } from '../proxy/route-table.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 
-/** The request may pass to its route; `asPreflight`: unauthenticated, for the upstream to respond to. */
+/** Verdict that a request may pass to its route; `asPreflight`: unauthenticated, for the upstream to respond to. */
 export interface Pass {
   readonly kind: 'pass';
   readonly route: Route;

@@ -1,6 +1,6 @@
 import type { Config } from '../config/sections/schema.ts';
 
-/** Paths of routes that a configuration had, and the next one has not. */
+/** Returns the paths of routes that only the earlier configuration has. */
 export function routesOnlyIn(before: Config, now: Config): string[] {
   const kept = new Set(now.routes.map(pathOf));
   return before.routes.map(pathOf).filter((path) => !kept.has(path));

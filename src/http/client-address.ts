@@ -12,7 +12,7 @@ export interface TrustedProxies {
   isTrusted(address: string): boolean;
 }
 
-/** `ranges` are addresses or CIDR blocks, as checked by the configuration. */
+/** Creates the test; `ranges` are addresses or CIDR blocks, as checked by the configuration. */
 export function createTrustedProxies(ranges: readonly string[]): TrustedProxies {
   const blocks = ranges.map(blockOf);
   if (blocks.length === 0) return { isTrusted: () => false };
@@ -100,7 +100,7 @@ function addressOf(hop: string): string | undefined {
   return withPort !== undefined && isIPv4(withPort) ? withPort : undefined;
 }
 
-/** The address as it is spelled for a peer. */
+/** Spells an address as that of a peer. */
 function spelledOnce(address: string): string {
   return canonicalAddress(new SocketAddress({ address, family: 'ipv6' }).address);
 }

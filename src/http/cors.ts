@@ -14,7 +14,7 @@ export interface Cors {
 
 /** The origins whose pages may send requests, and the headers that those pages may read. */
 export interface CorsSettings {
-  /** As browsers send them: scheme, host, and the port unless it is the scheme's default. */
+  /** Origins as browsers send them: scheme, host, and the port unless it is the scheme's default. */
   readonly origins: readonly string[];
   /** Response headers that pages of these origins may read besides the usual ones; default: none. */
   readonly expose?: readonly string[];
@@ -33,7 +33,7 @@ export function isPreflight(method: string, head: RequestHead): boolean {
   return method === 'OPTIONS' && asks && !head.hasBody && head.upgradeCount === 0;
 }
 
-/** `isClosed` names the hosts, by their Host header, whose responses pages of other origins may not read. */
+/** Creates the protocol. `isClosed` names the hosts, by their Host header, whose responses other origins' pages may not read. */
 export function createCors(
   { origins, expose = [] }: CorsSettings,
   isClosed: (host: string) => boolean = () => false,

@@ -26,9 +26,9 @@ export interface Caller {
 
 /** Details of an upstream's failure, for the log. */
 export interface UpstreamFailureDetail {
-  /** Its name in the configuration. */
+  /** Name of the upstream in the configuration. */
   readonly upstream: string;
-  /** Host and port, or the path of its socket. */
+  /** Host and port, or the path of the upstream's socket. */
   readonly address: string;
   /** The code of the system or TLS error; empty when there was none. */
   readonly errno: string;

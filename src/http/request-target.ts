@@ -21,7 +21,7 @@ const backslash = 0x5c;
 const hash = 0x23;
 const question = 0x3f;
 
-/** By the byte that is encoded: what servers take for a separator once they decode it. */
+/** Reasons by encoded byte: servers take each for a separator once they decode it. */
 const separatorReasons: Readonly<Record<number, Reason>> = {
   [slash]: 'path holds %2f',
   [backslash]: 'path holds %5c',

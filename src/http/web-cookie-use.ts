@@ -6,9 +6,9 @@ import { asksToUpgrade } from './websocket-protocols.ts';
 
 /** Origins whose pages may use the web cookie. */
 export interface WebCookieOrigins {
-  /** Pages of ours, and those in `cors.origins`. */
+  /** Pages of ours, and of `cors.origins`. */
   readonly isKnown: IsKnownOrigin;
-  /** Only those in `cors.origins`. */
+  /** Pages of `cors.origins` alone. */
   readonly isCors: IsKnownOrigin;
 }
 

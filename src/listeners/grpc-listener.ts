@@ -78,7 +78,7 @@ export class GrpcListener {
     return new Exchange(channel, answer, head, text, address, true, unfit);
   }
 
-  /** As HTTP/1.1 counts: a name, a value, and four bytes between and after them. */
+  /** Refuses as HTTP/1.1 counts: a name, a value, and four bytes between and after them. */
   #beyondLimits({ target, fields }: CheckedRequest): Refusal | null {
     const { target_bytes, header_bytes, header_count } = this.#limits;
     const bytes = fields.reduce((sum, text) => sum + text.length + 2, target.length);

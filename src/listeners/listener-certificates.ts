@@ -13,7 +13,7 @@ export interface ListenersTls {
 /** The certificates of another configuration, loaded; exactly one of the two functions is called. */
 export interface PreparedCertificates {
   readonly tls: ListenersTls;
-  /** They are the ones to watch from now on. */
+  /** Watches these certificates from now on. */
   apply(): void;
   discard(): void;
 }
@@ -21,7 +21,7 @@ export interface PreparedCertificates {
 /** The certificates of one configuration: that of the public listener, then those of `forward_auth`. */
 type Watched = readonly (WatchedCertificate | null)[];
 
-/** The certificates of the listeners over all configurations: those of one are watched at a time. */
+/** The certificates of the listeners, of one configuration at a time. */
 export class ListenerCertificates {
   readonly #parts: CertificateParts;
   readonly #onRenewed: (tls: ListenersTls) => void;

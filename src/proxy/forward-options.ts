@@ -12,7 +12,7 @@ export type Forward = (
   exchange: Exchange,
   route: ForwardingRoute,
   principal: Principal | null,
-  /** A CORS preflight that the upstream responds to itself: it is sent without its query and without any credential. */
+  /** True for a CORS preflight that the upstream responds to: it is sent without its query and without any credential. */
   preflight?: boolean,
 ) => void;
 

@@ -8,15 +8,15 @@ import type { Route } from './route-table.ts';
 /** The request that a body belongs to. */
 export interface BodyOwner {
   readonly connection: RequestConnection | null;
-  /** Enough of the body has arrived to take one of the upstream's connections. */
+  /** Called when enough of the body has arrived to take one of the upstream's connections. */
   onBodyReady(): void;
-  /** All of it has arrived. */
+  /** Called when the whole body has arrived. */
   onBodyReceived(): void;
-  /** It is too large, too slow or malformed. */
+  /** Called when the body is too large, too slow or malformed. */
   onBodyRefused(refusal: Refusal): void;
 }
 
-/** A body of which this much has arrived gets a connection to the upstream. */
+/** Number of bytes that have to arrive before a body gets a connection to the upstream. */
 const enoughBytes = 16 * 1024;
 
 /**

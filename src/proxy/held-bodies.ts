@@ -1,6 +1,6 @@
 /** A body of which too little has arrived to take a connection to the upstream. */
 export interface HeldBody {
-  /** Called when it has been held back for long enough. */
+  /** Called when the body has been held back for long enough. */
   release(): void;
 }
 

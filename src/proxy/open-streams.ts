@@ -11,7 +11,7 @@ export interface OpenStream {
   end(reason: string): void;
 }
 
-/** Every authenticated request in flight: they end when their credential does. */
+/** Registry of the authenticated requests in flight, each of which ends with its credential. */
 export interface OpenStreams {
   add(principal: Principal, stream: OpenStream): void;
   /** Removes a stream; does nothing if it is absent. */

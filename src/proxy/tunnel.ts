@@ -35,7 +35,7 @@ export class Tunnel {
   readonly #toClient = new FrameFollower();
   readonly #toUpstream = new FrameFollower();
   #timer: NodeJS.Timeout;
-  /** Nothing more is passed on. */
+  /** True once nothing more is passed on. */
   #over = false;
   #open = 2;
 
