@@ -14,14 +14,13 @@ import {
   toApiKey,
   toApiKeyWithOwner,
 } from './api-key-row.ts';
-import { whereFound, writeAudited } from './audit-events.ts';
-import { createFindCaller } from './callers.ts';
+import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { insertHeldSets } from './held-sets.ts';
+import { JudgedWrites } from './judged-writes.ts';
 import { createKeyLineage } from './key-lineage.ts';
-import { createKeyTransfer } from './key-transfer.ts';
 import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-row.ts';
-import { all, first, noteNewKey, run, type Steps } from './steps.ts';
+import { all, first, noteChange, noteNewKey, run, type Steps } from './steps.ts';
 import { createFindUserRecord } from './user-record-row.ts';
 
 /** The part of the records store for API keys. */
@@ -37,6 +36,9 @@ const insertKey = `INSERT INTO api_keys
   (id, hash, label, hint, scopes, created, created_by, parent, session, origin, expires, last_used)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING version`;
 
+/** Clears the origin: the key wasn't minted in a session of the new owner. */
+const setOwner = 'UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1 WHERE id = ?';
+
 /** API keys in SQL; `now` is the clock, in epoch milliseconds. */
 export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys {
   const { dialect, one, snapshot } = database;
@@ -47,7 +49,6 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
   const addHeldSets = insertHeldSets(dialect, 'api_key_scope_sets', 'key_id');
   const list = createApiKeyList(dialect);
   const lineage = createKeyLineage(dialect);
-  const transfer = createKeyTransfer(dialect);
 
   /** Gives its version. Few statements: on PostgreSQL each is a round trip, and writers wait for each other. */
   function* add(key: ApiKey, hash: Uint8Array, owner: User | undefined): Steps<number> {
@@ -62,7 +63,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
     return inserted!.version;
   }
 
-  const caller = createFindCaller(dialect);
+  const writes = new JudgedWrites(database, now);
   const user = createFindUserRecord(dialect);
   const listed = `${selectApiKey(dialect)} WHERE k.id = ?`;
   const setsByIds = `${selectScopeSet} WHERE s.id IN (SELECT value FROM ${dialect.elementsOf('?')}) ORDER BY s.id`;
@@ -91,18 +92,17 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
   }
 
   return {
-    createApiKeyRecord: ({ ownerId, scopeSets }, { caller: ref, decide, audit }) =>
-      writeAudited(
-        database,
-        now,
+    createApiKeyRecord: ({ ownerId, scopeSets }, change) =>
+      writes.make(
+        change,
         function* () {
-          const found = { owner: yield* user(ownerId), sets: yield* requireSets(scopeSets) };
-          const { key, hash } = decide(found, yield* caller(ref));
-          const version = yield* add(key, hash, found.owner?.user);
-          if (key.scopeSets.length > 0) return (yield* find(key.id))!;
-          return { key, owner: ownerOf(found.owner), sets: [], version };
+          return { owner: yield* user(ownerId), sets: yield* requireSets(scopeSets) };
         },
-        audit,
+        function* ({ owner }, { key, hash }) {
+          const version = yield* add(key, hash, owner?.user);
+          if (key.scopeSets.length > 0) return (yield* find(key.id))!;
+          return { key, owner: ownerOf(owner), sets: [], version };
+        },
       ),
     findApiKeyByHash: (hash) => one(byHash, [hash], toApiKeyWithOwner),
     findApiKey: (id) => one(byId, [id], toApiKeyWithOwner),
@@ -112,7 +112,18 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
       return removed.map((key) => key.id);
     },
     transferApiKey: (id, newOwnerId, change) =>
-      writeAudited(database, now, () => transfer(id, newOwnerId, change), whereFound(change.audit)),
+      writes.makeFound(
+        change,
+        function* () {
+          const found = yield* find(id);
+          return found && { found, newOwner: yield* user(newOwnerId) };
+        },
+        function* () {
+          yield* run(setOwner, newOwnerId, id);
+          yield* noteChange([], [id]);
+          return (yield* find(id))!;
+        },
+      ),
   };
 }
 

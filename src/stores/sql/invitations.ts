@@ -1,14 +1,10 @@
 import type { CallerRef } from '../caller.ts';
-import type {
-  InvitationFound,
-  InvitationRecords,
-  InvitationUse,
-  NewInvitation,
-} from '../invitation-records.ts';
+import type { InvitationFound, InvitationRecords, InvitationUse } from '../invitation-records.ts';
 import type { UserRecord } from '../user-records.ts';
 import { whereFound, writeAudited } from './audit-events.ts';
 import { createFindCaller } from './callers.ts';
 import type { SqlDatabase } from './database.ts';
+import { JudgedWrites } from './judged-writes.ts';
 import { first, run, type Steps } from './steps.ts';
 import { createFindUserRecord } from './user-record-row.ts';
 import { UserSteps } from './user-steps.ts';
@@ -31,6 +27,7 @@ export function createInvitations(database: SqlDatabase, now: () => number): Inv
   const caller = createFindCaller(dialect);
   const user = createFindUserRecord(dialect);
   const users = new UserSteps(dialect, now);
+  const writes = new JudgedWrites(database, now);
 
   function* find(hash: Uint8Array): Steps<InvitationFound | undefined> {
     const row = yield* first<InvitationRow>(byHash, hash);
@@ -51,23 +48,17 @@ export function createInvitations(database: SqlDatabase, now: () => number): Inv
   }
 
   return {
-    inviteUser: (id, { caller: ref, decide, audit }) =>
-      writeAudited(
-        database,
-        now,
-        function* () {
-          const found = yield* user(id);
-          if (found !== undefined) yield* run(put, id, ...valuesOf(decide(found, yield* caller(ref))));
+    inviteUser: (id, change) =>
+      writes.makeFound(
+        change,
+        () => user(id),
+        function* (found, { hash, maker, created, expires }) {
+          yield* run(put, id, hash, JSON.stringify(maker), created, expires);
           return found;
         },
-        whereFound(audit),
       ),
     findInvitation: (hash) => snapshot(() => find(hash)),
     redeemInvitation: (hash, { decide, audit }) =>
       writeAudited(database, now, () => redeem(hash, decide), whereFound(audit)),
   };
-}
-
-function valuesOf({ hash, maker, created, expires }: NewInvitation) {
-  return [hash, JSON.stringify(maker), created, expires] as const;
 }

@@ -1,16 +1,14 @@
 import { Refusal } from '../../errors.ts';
 import { readsAsBuiltInSet } from '../../rules/set-name.ts';
 import { administratorRecord, administratorSet } from '../administrator-set.ts';
-import type { JudgedChange } from '../caller.ts';
 import type { Records } from '../records.ts';
 import { administratorSetId, type ScopeSet } from '../scope-set.ts';
 import type { Changed, NewScopeSet, ScopeSetChanges, ScopeSetRecord } from '../scope-set-records.ts';
-import { whereFound, writeAudited } from './audit-events.ts';
-import { createFindCaller } from './callers.ts';
 import type { SqlDatabase } from './database.ts';
+import { JudgedWrites } from './judged-writes.ts';
 import { createScopeSetList } from './scope-set-list.ts';
 import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-row.ts';
-import { all, first, noteChange, noteEveryChange, run, type Steps } from './steps.ts';
+import { all, first, given, noteChange, noteEveryChange, run, type Steps } from './steps.ts';
 
 /** The part of the records store for scope sets. */
 export type ScopeSets = Pick<
@@ -42,7 +40,7 @@ export function createScopeSets(database: SqlDatabase, now: () => number): Scope
   const { dialect, one, many, snapshot } = database;
   const byIds = `${selectScopeSet} WHERE s.id IN (SELECT value FROM ${dialect.elementsOf('?')}) ORDER BY s.id`;
   const list = createScopeSetList(dialect);
-  const steps = new ScopeSetSteps(createFindCaller(dialect), now);
+  const writes = new JudgedWrites(database, now);
 
   return {
     findScopeSets: (ids) =>
@@ -59,67 +57,48 @@ export function createScopeSets(database: SqlDatabase, now: () => number): Scope
       if (id === administratorSetId) return administratorRecord;
       return one(byId, [id], (row: ScopeSetRow | undefined) => row && toScopeSetRecord(row));
     },
-    createScopeSet: (write) => writeAudited(database, now, () => steps.create(write), write.audit),
-    async changeScopeSet(id, write) {
-      const change = () => steps.change(id, write);
-      return (await writeAudited(database, now, change, whereFound(write.audit)))?.after;
+    createScopeSet: (change) =>
+      writes.make(
+        change,
+        () => given(null),
+        (_, set) => insert(set, now()),
+      ),
+    async changeScopeSet(id, change) {
+      const update = (found: ScopeSetRecord, changes: ScopeSetChanges) => write(found, changes, now());
+      return (await writes.makeFound(change, () => findRecord(id), update))?.after;
     },
-    async removeScopeSet(id, write) {
-      const remove = () => steps.remove(id, write);
-      return (await writeAudited(database, now, remove, whereFound(write.audit))) !== undefined;
+    async removeScopeSet(id, change) {
+      return (await writes.makeFound(change, () => findRecord(id), remove)) !== undefined;
     },
   };
 }
 
-/** The transactions that change scope sets. */
-class ScopeSetSteps {
-  readonly #findCaller: ReturnType<typeof createFindCaller>;
-  readonly #now: () => number;
+function* insert({ id, name, description, scopes }: NewScopeSet, now: number): Steps<ScopeSetRecord> {
+  yield* requireFreeName(name, id);
+  yield* run(insertSet, id, name, description, JSON.stringify(scopes), now, now);
+  return (yield* findRecord(id))!;
+}
 
-  constructor(findCaller: ReturnType<typeof createFindCaller>, now: () => number) {
-    this.#findCaller = findCaller;
-    this.#now = now;
-  }
+function* write(
+  before: ScopeSetRecord,
+  changes: ScopeSetChanges,
+  now: number,
+): Steps<Changed<ScopeSetRecord>> {
+  const { id, name, description, scopes } = { ...before, ...changes };
+  const written = JSON.stringify([name, description, scopes]);
+  if (written === JSON.stringify([before.name, before.description, before.scopes]))
+    return { before, after: before };
+  // An earlier version may have let a name through that is refused now: its set can be changed all the same.
+  if (name !== before.name) yield* requireFreeName(name, id);
+  yield* run(updateSet, name, description, JSON.stringify(scopes), now, id);
+  yield* noteHolders(id);
+  return { before, after: (yield* findRecord(id))! };
+}
 
-  *create({ caller, decide }: JudgedChange<null, NewScopeSet, ScopeSetRecord>): Steps<ScopeSetRecord> {
-    const { id, name, description, scopes } = decide(null, yield* this.#findCaller(caller));
-    yield* requireFreeName(name, id);
-    const instant = this.#now();
-    yield* run(insertSet, id, name, description, JSON.stringify(scopes), instant, instant);
-    return (yield* findRecord(id))!;
-  }
-
-  *change(
-    id: string,
-    { caller, decide }: JudgedChange<ScopeSetRecord, ScopeSetChanges, Changed<ScopeSetRecord>>,
-  ): Steps<Changed<ScopeSetRecord> | undefined> {
-    const found = yield* findRecord(id);
-    return found && (yield* this.#update(found, decide(found, yield* this.#findCaller(caller))));
-  }
-
-  *remove(
-    id: string,
-    { caller, decide }: JudgedChange<ScopeSetRecord, void, ScopeSetRecord>,
-  ): Steps<ScopeSetRecord | undefined> {
-    const found = yield* findRecord(id);
-    if (found === undefined) return undefined;
-    decide(found, yield* this.#findCaller(caller));
-    if (yield* isHeld(id)) throw new Refusal('in_use');
-    yield* run(deleteSet, id);
-    return found;
-  }
-
-  *#update(before: ScopeSetRecord, changes: ScopeSetChanges): Steps<Changed<ScopeSetRecord>> {
-    const { id, name, description, scopes } = { ...before, ...changes };
-    const written = JSON.stringify([name, description, scopes]);
-    if (written === JSON.stringify([before.name, before.description, before.scopes]))
-      return { before, after: before };
-    // An earlier version may have let a name through that is refused now: its set can be changed all the same.
-    if (name !== before.name) yield* requireFreeName(name, id);
-    yield* run(updateSet, name, description, JSON.stringify(scopes), this.#now(), id);
-    yield* noteHolders(id);
-    return { before, after: (yield* findRecord(id))! };
-  }
+function* remove(found: ScopeSetRecord): Steps<ScopeSetRecord> {
+  if (yield* isHeld(found.id)) throw new Refusal('in_use');
+  yield* run(deleteSet, found.id);
+  return found;
 }
 
 function* findRecord(id: string): Steps<ScopeSetRecord | undefined> {

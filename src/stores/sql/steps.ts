@@ -21,6 +21,12 @@ export interface Changed {
  */
 export type Steps<T> = Generator<Query | Changed, T, readonly unknown[]>;
 
+/** Gives a value without a query. */
+export function* given<T>(value: T): Steps<T> {
+  yield* [];
+  return value;
+}
+
 /** Reads rows. */
 export function* all<Row>(sql: string, ...values: readonly Value[]): Steps<readonly Row[]> {
   return (yield { sql, values, writes: false }) as readonly Row[];

@@ -27,8 +27,11 @@ export function toUserRecord(row: UserRecordRow): UserRecord {
   return { ...toUserWithSets(userRow), identities };
 }
 
-/** Builds the steps that read a user with everything that administration reads. */
-export function createFindUserRecord(dialect: Dialect): (id: string) => Steps<UserRecord | undefined> {
+/** Steps that read a user with everything that administration reads. */
+export type FindUserRecord = (id: string) => Steps<UserRecord | undefined>;
+
+/** Builds the steps. */
+export function createFindUserRecord(dialect: Dialect): FindUserRecord {
   const byId = `${selectUserRecord(dialect)} WHERE u.id = ?`;
   return function* find(id) {
     const row = yield* first<UserRecordRow>(byId, id);

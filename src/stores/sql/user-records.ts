@@ -1,7 +1,5 @@
 import { Refusal } from '../../errors.ts';
 import type { ListedApiKey, RemovedApiKey } from '../api-key.ts';
-import type { AuditOf } from '../audit.ts';
-import type { CallerFound, CallerRef } from '../caller.ts';
 import { administratorSetId } from '../scope-set.ts';
 import type { Changed } from '../scope-set-records.ts';
 import type {
@@ -14,14 +12,14 @@ import type {
   UserRecords,
 } from '../user-records.ts';
 import { type ApiKeyRow, selectApiKey, toApiKey } from './api-key-row.ts';
-import { whereFound, writeAudited } from './audit-events.ts';
-import { createFindCaller } from './callers.ts';
 import type { SqlDatabase } from './database.ts';
 import type { Dialect } from './dialect.ts';
-import { all, noteChange, run, type Steps } from './steps.ts';
+import { JudgedWrites } from './judged-writes.ts';
+import { all, given, noteChange, run, type Steps } from './steps.ts';
 import { createUserList } from './user-list.ts';
 import {
   createFindUserRecord,
+  type FindUserRecord,
   selectUserRecord,
   toUserRecord,
   type UserRecordRow,
@@ -36,65 +34,67 @@ const transferKeys = `UPDATE api_keys SET created_by = ?, origin = NULL, version
 export function createUserRecords(database: SqlDatabase, now: () => number): UserRecords {
   const { dialect, one, snapshot } = database;
   const byId = `${selectUserRecord(dialect)} WHERE u.id = ?`;
-  const steps = new UserRecordSteps(dialect, now);
+  const find = createFindUserRecord(dialect);
+  const users = new UserSteps(dialect, now);
+  const steps = new UserRecordSteps(dialect, find, users);
   const list = createUserList(dialect);
-  const audited = <T>(audit: AuditOf<T> | undefined, change: () => Steps<T>) =>
-    writeAudited(database, now, change, audit);
-  /** A change of the user with that id; of one who is not there, there is none. */
-  const auditedOf = <T>(id: string, audit: AuditOf<T>, change: (found: UserRecord) => Steps<T>) =>
-    audited<T | undefined>(whereFound(audit), function* () {
-      const found = yield* steps.find(id);
-      return found && (yield* change(found));
-    });
+  const writes = new JudgedWrites(database, now);
 
   return {
     listUserRecords: (query) => snapshot(() => list(query)),
     findUserRecord: (id) => one(byId, [id], (row: UserRecordRow | undefined) => row && toUserRecord(row)),
-    createUserRecord: ({ caller, decide, audit }) =>
-      audited(audit, function* () {
-        return yield* steps.add(decide(null, yield* steps.caller(caller)));
-      }),
-    changeUserRecord: (id, { caller, decide, audit }) =>
-      auditedOf(id, audit, function* (found) {
-        return yield* steps.update(found, decide(found, yield* steps.caller(caller)));
-      }),
-    judgeUserRecord: (id, { caller, decide, audit }) =>
-      auditedOf(id, audit, function* (found) {
-        decide(found, yield* steps.caller(caller));
-        return found;
-      }),
-    removeUserRecord: (id, keys, { caller, decide, audit }) =>
-      auditedOf(id, audit, function* (found) {
-        const removal = yield* steps.removal(found, keys);
-        decide(removal, yield* steps.caller(caller));
-        return yield* steps.remove(removal, keys);
-      }),
-    endSessionsOfUser: (id, { caller, decide, audit }) =>
-      auditedOf(id, audit, function* (found) {
-        decide(found, yield* steps.caller(caller));
-        yield* steps.endSessions(found);
-        return found;
-      }),
-    endAllSessions: ({ caller, decide, audit }) =>
-      audited(audit, function* () {
-        decide(null, yield* steps.caller(caller));
-        yield* steps.endAllSessions();
-      }),
+    createUserRecord: (change) =>
+      writes.make(
+        change,
+        () => given(null),
+        (_, wanted) => steps.add(wanted),
+      ),
+    changeUserRecord: (id, change) =>
+      writes.makeFound(
+        change,
+        () => find(id),
+        (found, changes) => steps.update(found, changes),
+      ),
+    judgeUserRecord: (id, change) =>
+      writes.makeFound(
+        change,
+        () => find(id),
+        (found) => given(found),
+      ),
+    removeUserRecord: (id, keys, change) =>
+      writes.makeFound(
+        change,
+        () => steps.removal(id, keys),
+        (removal) => steps.remove(removal, keys),
+      ),
+    endSessionsOfUser: (id, change) =>
+      writes.makeFound(
+        change,
+        () => find(id),
+        function* (found) {
+          yield* users.endSessions(found.user);
+          return found;
+        },
+      ),
+    endAllSessions: (change) =>
+      writes.make(
+        change,
+        () => given(null),
+        () => users.endAllSessions(),
+      ),
   };
 }
 
 /** The steps of those transactions. */
 class UserRecordSteps {
-  readonly caller: (ref: CallerRef) => Steps<CallerFound>;
-  readonly find: (id: string) => Steps<UserRecord | undefined>;
+  readonly #find: FindUserRecord;
   readonly #users: UserSteps;
   readonly #keysOf: string;
   readonly #existingSets: string;
 
-  constructor(dialect: Dialect, now: () => number) {
-    this.caller = createFindCaller(dialect);
-    this.#users = new UserSteps(dialect, now);
-    this.find = createFindUserRecord(dialect);
+  constructor(dialect: Dialect, find: FindUserRecord, users: UserSteps) {
+    this.#find = find;
+    this.#users = users;
     this.#keysOf = `${selectApiKey(dialect)} WHERE k.created_by = ?`;
     this.#existingSets = `SELECT id FROM scope_sets WHERE id IN (SELECT value FROM ${dialect.elementsOf('?')})`;
   }
@@ -102,7 +102,7 @@ class UserRecordSteps {
   *add({ user, canonicalName }: NewUserRecord): Steps<UserRecord> {
     yield* this.#requireSets(user.scopeSets);
     yield* this.#users.add(user, canonicalName);
-    return (yield* this.find(user.id))!;
+    return (yield* this.#find(user.id))!;
   }
 
   *update(before: UserRecord, changes: UserRecordChanges): Steps<Changed<UserRecord>> {
@@ -112,14 +112,16 @@ class UserRecordSteps {
     const added = changes.scopeSets?.filter((id) => !before.user.scopeSets.includes(id));
     yield* this.#requireSets(added ?? []);
     yield* this.#users.update(before.user, all, name?.canonicalName);
-    return { before, after: (yield* this.find(before.user.id))! };
+    return { before, after: (yield* this.#find(before.user.id))! };
   }
 
-  *removal(found: UserRecord, keys: KeysOfRemoved): Steps<RemovalFound> {
+  *removal(id: string, keys: KeysOfRemoved): Steps<RemovalFound | undefined> {
+    const found = yield* this.#find(id);
+    if (found === undefined) return undefined;
     const remaining: ListedApiKey[] = [];
     if (keys !== 'delete')
-      for (const row of yield* all<ApiKeyRow>(this.#keysOf, found.user.id)) remaining.push(toApiKey(row));
-    const newOwner = typeof keys === 'object' ? yield* this.find(keys.transferTo) : undefined;
+      for (const row of yield* all<ApiKeyRow>(this.#keysOf, id)) remaining.push(toApiKey(row));
+    const newOwner = typeof keys === 'object' ? yield* this.#find(keys.transferTo) : undefined;
     return { found, keys: remaining, newOwner };
   }
 
@@ -128,14 +130,6 @@ class UserRecordSteps {
     const transferredKeys = typeof keys === 'object' ? yield* this.#transfer(id, keys.transferTo) : [];
     const deletedKeys = yield* this.#users.remove(id, keys === 'keep');
     return { found, deletedKeys, transferredKeys };
-  }
-
-  endSessions({ user }: UserRecord): Steps<void> {
-    return this.#users.endSessions(user);
-  }
-
-  endAllSessions(): Steps<void> {
-    return this.#users.endAllSessions();
   }
 
   *#transfer(from: string, to: string): Steps<readonly RemovedApiKey[]> {

@@ -1,0 +1,50 @@
+import type { JudgedChange } from '../caller.ts';
+import { whereFound, writeAudited } from './audit-events.ts';
+import { createFindCaller } from './callers.ts';
+import type { SqlDatabase } from './database.ts';
+import type { Steps } from './steps.ts';
+
+/** Changes that are judged on what their transaction reads, with the caller as of then, and audited in it. */
+export class JudgedWrites {
+  readonly #database: SqlDatabase;
+  readonly #now: () => number;
+  readonly #findCaller: ReturnType<typeof createFindCaller>;
+
+  /** `now` is the clock, in epoch milliseconds. */
+  constructor(database: SqlDatabase, now: () => number) {
+    this.#database = database;
+    this.#now = now;
+    this.#findCaller = createFindCaller(database.dialect);
+  }
+
+  /** Makes a change judged on what `find` reads. */
+  make<Found, Decision, Result>(
+    change: JudgedChange<Found, Decision, Result>,
+    find: () => Steps<Found>,
+    apply: (found: Found, decision: Decision) => Steps<Result>,
+  ): Promise<Result> {
+    const steps = () => this.#judge(change, find, apply);
+    return writeAudited(this.#database, this.#now, steps as () => Steps<Result>, change.audit);
+  }
+
+  /** As {@link make}; undefined, and nothing changed, where nothing is found. */
+  makeFound<Found, Decision, Result>(
+    change: JudgedChange<Found, Decision, Result>,
+    find: () => Steps<Found | undefined>,
+    apply: (found: Found, decision: Decision) => Steps<Result>,
+  ): Promise<Result | undefined> {
+    const steps = () => this.#judge(change, find, apply);
+    return writeAudited(this.#database, this.#now, steps, whereFound(change.audit));
+  }
+
+  *#judge<Found, Decision, Result>(
+    { caller, decide }: JudgedChange<Found, Decision, Result>,
+    find: () => Steps<Found | undefined>,
+    apply: (found: Found, decision: Decision) => Steps<Result>,
+  ): Steps<Result | undefined> {
+    const found = yield* find();
+    return found === undefined
+      ? undefined
+      : yield* apply(found, decide(found, yield* this.#findCaller(caller)));
+  }
+}
