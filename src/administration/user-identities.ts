@@ -2,7 +2,6 @@ import type { Held } from '../credentials/holdings.ts';
 import { Refusal } from '../errors.ts';
 import type { Identity } from '../stores/identity.ts';
 import type { Records } from '../stores/records.ts';
-import type { UserIdentityRecords } from '../stores/user-identity-records.ts';
 import type { UserRecord } from '../stores/user-records.ts';
 import type { ChangeEvent } from './audit.ts';
 import type { Caller } from './caller.ts';
@@ -12,7 +11,7 @@ import { assertMayChange, assertUnmanaged, type UserRights } from './users.ts';
 
 /** Dependencies of the changes of identities. */
 export interface UserIdentityParts extends UserRights, SessionEndParts {
-  readonly records: UserIdentityRecords & Pick<Records, 'findScopeSetByName'>;
+  readonly records: Pick<Records, 'linkUserIdentity' | 'unlinkUserIdentity' | 'findScopeSetByName'>;
 }
 
 /** An identity at the provider of that name. */

@@ -89,6 +89,23 @@ export interface UserRecords {
     change: JudgedChange<RemovalFound, void, RemovedUser>,
   ): Promise<RemovedUser | undefined>;
   /**
+   * Links an identity to a user, as of now. Gives the user as found; undefined when there is none. Refuses `conflict` when
+   * the identity is linked already, to whichever user.
+   */
+  linkUserIdentity(
+    id: string,
+    change: JudgedChange<UserRecord, Identity, UserRecord>,
+  ): Promise<UserRecord | undefined>;
+  /**
+   * Unlinks an identity; all sessions of the user end by the user's epoch. Gives the user as found; undefined when there is
+   * none who has it. Refuses `last_administrator`.
+   */
+  unlinkUserIdentity(
+    id: string,
+    identity: Identity,
+    change: JudgedChange<UserRecord, void, UserRecord>,
+  ): Promise<UserRecord | undefined>;
+  /**
    * Starts a new epoch of the user: every session that has begun, and every sign-in under way, has ended, whatever the
    * session store says (session-epoch.ts). Resolves to the user as found; undefined when there is none. The session store
    * is cleaned afterwards ({@link ./sessions.ts Sessions.revokeAllOf}), as far as it can be reached.

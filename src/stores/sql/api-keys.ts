@@ -23,12 +23,6 @@ import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-
 import { all, first, noteChange, noteNewKey, run, type Steps } from './steps.ts';
 import { createFindUserRecord } from './user-record-row.ts';
 
-/** The part of the records store for API keys. */
-export type ApiKeys = Pick<
-  Records,
-  'findApiKeyByHash' | 'findApiKey' | 'listApiKeys' | 'createApiKeyRecord' | 'deleteApiKey' | 'transferApiKey'
->;
-
 type DeletionJudge = Parameters<Records['deleteApiKey']>[1]['judge'];
 
 const selectLiveKey = 'SELECT id FROM api_keys WHERE id = ? AND expires_order > ?';
@@ -40,7 +34,7 @@ const insertKey = `INSERT INTO api_keys
 const setOwner = 'UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1 WHERE id = ?';
 
 /** API keys in SQL; `now` is the clock, in epoch milliseconds. */
-export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys {
+export function createApiKeys(database: SqlDatabase, now: () => number) {
   const { dialect, one, snapshot } = database;
   // In a subquery: with a parameter in the join itself SQLite plans the statement each time (ten times the cost).
   const select = `${selectApiKeyWithOwner(dialect)} WHERE k.${dialect.keyRow} = (SELECT ${dialect.keyRow} FROM api_keys`;
@@ -124,7 +118,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number): ApiKeys
           return (yield* find(id))!;
         },
       ),
-  };
+  } satisfies Partial<Records>;
 }
 
 function ownerOf(record: UserRecord | undefined): ListedApiKey['owner'] {

@@ -4,9 +4,6 @@ import type { Records } from '../records.ts';
 import type { SqlDatabase } from './database.ts';
 import { noteCommandEvents, run, type Steps } from './steps.ts';
 
-/** The part of the records store for the events of commands. */
-export type CommandEvents = Pick<Records, 'takeCommandEvents'>;
-
 interface EventRow {
   readonly id: string;
   readonly entry: string;
@@ -27,7 +24,7 @@ export function* leaveForGateways(entries: readonly AuditEntry[]): Steps<void> {
 }
 
 /** The events of commands in SQL. */
-export function createCommandEvents({ one, write }: SqlDatabase): CommandEvents {
+export function createCommandEvents({ one, write }: SqlDatabase) {
   function* take(): Steps<readonly string[]> {
     const taken = yield* run<EventRow>(takeEvents);
     return taken.toSorted((one, other) => (one.id < other.id ? -1 : 1)).map(({ entry }) => entry);
@@ -39,5 +36,5 @@ export function createCommandEvents({ one, write }: SqlDatabase): CommandEvents 
       const isAny = await one(selectAny, [], (row: object | undefined) => row !== undefined);
       return isAny ? write(take) : [];
     },
-  };
+  } satisfies Partial<Records>;
 }

@@ -24,9 +24,6 @@ import {
   type UserRow,
 } from './user-row.ts';
 
-/** The part of the records store for identities at providers. */
-export type Identities = Pick<Records, 'acceptIdentity' | 'identitiesOf'>;
-
 interface IdentityRow extends Identity {
   readonly userId: string;
   readonly madeUser: number;
@@ -48,7 +45,7 @@ const removeSets = `DELETE FROM identity_scope_sets WHERE ${thatIdentity}`;
 const setProfile = 'UPDATE users SET display_name = ?, email = ? WHERE id = ?';
 
 /** Identities in SQL; `now` is the clock, in epoch milliseconds. */
-export function createIdentities(database: SqlDatabase, now: () => number): Identities {
+export function createIdentities(database: SqlDatabase, now: () => number) {
   const { dialect, many } = database;
   const byUser = `${selectIdentity(dialect)} WHERE i.user_id = ? ORDER BY i.created, i.issuer, i.subject`;
   const steps = new IdentitySteps(dialect, now);
@@ -58,7 +55,7 @@ export function createIdentities(database: SqlDatabase, now: () => number): Iden
       writeAudited(database, now, () => steps.accept(claims, newUser), audit && whereFound(audit)),
     identitiesOf: (userId) =>
       many(byUser, [userId], (rows: readonly IdentityRow[]) => rows.map(toUserIdentity)),
-  };
+  } satisfies Partial<Records>;
 }
 
 function selectIdentity(dialect: Dialect): string {

@@ -10,18 +10,6 @@ import { createScopeSetList } from './scope-set-list.ts';
 import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-row.ts';
 import { all, first, given, noteChange, noteEveryChange, run, type Steps } from './steps.ts';
 
-/** The part of the records store for scope sets. */
-export type ScopeSets = Pick<
-  Records,
-  | 'findScopeSets'
-  | 'findScopeSetByName'
-  | 'listScopeSets'
-  | 'findScopeSet'
-  | 'createScopeSet'
-  | 'changeScopeSet'
-  | 'removeScopeSet'
->;
-
 const byName = `${selectScopeSet} WHERE s.name = ?`;
 const byId = `${selectScopeSet} WHERE s.id = ?`;
 const insertSet = `INSERT INTO scope_sets (id, name, description, scopes, created, updated)
@@ -36,7 +24,7 @@ const selectKeyOf = 'SELECT key_id AS id FROM api_key_scope_sets WHERE set_id = 
 const maxNamed = 1_000;
 
 /** Scope sets in SQL; `now` is the clock, in epoch milliseconds. */
-export function createScopeSets(database: SqlDatabase, now: () => number): ScopeSets {
+export function createScopeSets(database: SqlDatabase, now: () => number) {
   const { dialect, one, many, snapshot } = database;
   const byIds = `${selectScopeSet} WHERE s.id IN (SELECT value FROM ${dialect.elementsOf('?')}) ORDER BY s.id`;
   const list = createScopeSetList(dialect);
@@ -70,7 +58,7 @@ export function createScopeSets(database: SqlDatabase, now: () => number): Scope
     async removeScopeSet(id, change) {
       return (await writes.makeFound(change, () => findRecord(id), remove)) !== undefined;
     },
-  };
+  } satisfies Partial<Records>;
 }
 
 function* insert({ id, name, description, scopes }: NewScopeSet, now: number): Steps<ScopeSetRecord> {

@@ -5,9 +5,6 @@ import type { SqlDatabase } from './database.ts';
 import { openSecret, sealedUses, sealSecret } from './sealed-values.ts';
 import { first, run, type Steps } from './steps.ts';
 
-/** The part of the records store for secrets and the bootstrap token. */
-export type Secrets = Pick<Records, 'secret' | 'bootstrap' | 'setBootstrapToken'>;
-
 interface BootstrapRow {
   readonly open: number;
   readonly token: string | null;
@@ -24,7 +21,7 @@ const keepToken = 'UPDATE bootstrap SET token = ? WHERE open = 1 AND token IS NU
 const resetToken = 'UPDATE bootstrap SET open = 1, token = ?';
 
 /** Secrets and the bootstrap token in SQL; `now` is the clock, in epoch milliseconds. */
-export function createSecrets(database: SqlDatabase, now: () => number, seals: RecordSeals): Secrets {
+export function createSecrets(database: SqlDatabase, now: () => number, seals: RecordSeals) {
   const { one, write } = database;
   return {
     secret: (name, candidate) => write(() => keepSecret(name, candidate, seals)),
@@ -32,7 +29,7 @@ export function createSecrets(database: SqlDatabase, now: () => number, seals: R
       one(selectBootstrap, [], (row: BootstrapRow | undefined) => toBootstrapState(row, seals)),
     setBootstrapToken: (token, { reset }, audit) =>
       writeAudited(database, now, () => setBootstrapToken(token, reset, seals), audit),
-  };
+  } satisfies Partial<Records>;
 }
 
 function* keepSecret(name: string, candidate: Uint8Array, seals: RecordSeals): Steps<Uint8Array> {

@@ -1,5 +1,6 @@
 import { Refusal } from '../../errors.ts';
 import type { ListedApiKey, RemovedApiKey } from '../api-key.ts';
+import type { Identity } from '../identity.ts';
 import { administratorSetId } from '../scope-set.ts';
 import type { Changed } from '../scope-set-records.ts';
 import type {
@@ -14,6 +15,7 @@ import type {
 import { type ApiKeyRow, selectApiKey, toApiKey } from './api-key-row.ts';
 import type { SqlDatabase } from './database.ts';
 import type { Dialect } from './dialect.ts';
+import { IdentitySteps } from './identities.ts';
 import { JudgedWrites } from './judged-writes.ts';
 import { all, given, noteChange, run, type Steps } from './steps.ts';
 import { createUserList } from './user-list.ts';
@@ -38,6 +40,7 @@ export function createUserRecords(database: SqlDatabase, now: () => number): Use
   const users = new UserSteps(dialect, now);
   const steps = new UserRecordSteps(dialect, find, users);
   const list = createUserList(dialect);
+  const identities = new IdentitySteps(dialect, now);
   const writes = new JudgedWrites(database, now);
 
   return {
@@ -66,6 +69,27 @@ export function createUserRecords(database: SqlDatabase, now: () => number): Use
         change,
         () => steps.removal(id, keys),
         (removal) => steps.remove(removal, keys),
+      ),
+    linkUserIdentity: (id, change) =>
+      writes.makeFound(
+        change,
+        () => find(id),
+        function* (found, identity) {
+          yield* identities.link(found.user, identity);
+          return found;
+        },
+      ),
+    unlinkUserIdentity: (id, identity, change) =>
+      writes.makeFound(
+        change,
+        function* () {
+          const found = yield* find(id);
+          return found && hasIdentity(found, identity) ? found : undefined;
+        },
+        function* (found) {
+          yield* identities.unlink(found.user, identity);
+          return found;
+        },
       ),
     endSessionsOfUser: (id, change) =>
       writes.makeFound(
@@ -157,4 +181,8 @@ function isChange(before: object, changes: object): boolean {
       value !== undefined &&
       JSON.stringify(value) !== JSON.stringify((before as Record<string, unknown>)[name]),
   );
+}
+
+function hasIdentity({ identities }: UserRecord, { issuer, subject }: Identity): boolean {
+  return identities.some((linked) => linked.issuer === issuer && linked.subject === subject);
 }

@@ -6,12 +6,6 @@ import { run } from './steps.ts';
 import { selectUser, toUserWithSets } from './user-row.ts';
 import { UserSteps } from './user-steps.ts';
 
-/** The part of the records store for users. */
-export type Users = Pick<
-  Records,
-  'findUser' | 'findUserByName' | 'passwordHashKinds' | 'activate' | 'replacePasswordHash' | 'keepSignIn'
->;
-
 /** Never goes back, although the clocks of gateways differ. */
 const noteSignIn = `UPDATE users SET last_login = ? WHERE id = ? AND (last_login IS NULL OR last_login < ?)`;
 
@@ -31,7 +25,7 @@ function selectHashKinds({ position }: Dialect): string {
 }
 
 /** Users in SQL; `now` is the clock, in epoch milliseconds. */
-export function createUsers(database: SqlDatabase, now: () => number): Users {
+export function createUsers(database: SqlDatabase, now: () => number) {
   const { dialect, one, many, write } = database;
   const select = selectUser(dialect);
   const byId = `${select} WHERE u.id = ?`;
@@ -53,5 +47,5 @@ export function createUsers(database: SqlDatabase, now: () => number): Users {
       await writeAudited<void>(database, now, note, audit);
     },
     replacePasswordHash: (id, { from, to }) => write(() => steps.replacePasswordHash(id, from, to)),
-  };
+  } satisfies Partial<Records>;
 }
