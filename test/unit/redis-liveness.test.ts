@@ -1,6 +1,5 @@
 import t from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import type { Keys } from '../../src/stores/redis/keys.ts';
 import type { RedisLink } from '../../src/stores/redis/link.ts';
 import { Liveness } from '../../src/stores/redis/liveness.ts';
 
@@ -27,7 +26,6 @@ function setUp(notified: { readonly since: number; readonly until: number }) {
   };
   const liveness = new Liveness({
     link: link as unknown as RedisLink,
-    keys: { session: (id: string) => id } as unknown as Keys,
     livenessAgeMs: 5_000,
     staleIfErrorMs: () => staleIfErrorMs,
     notifications: { notifiedSince: notified.since, notifiedUntil: notified.until },

@@ -1,6 +1,5 @@
 import { Refusal } from '../../errors.ts';
 import type { AttemptCounter, AttemptLimit, Attempts } from '../attempts.ts';
-import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
 
@@ -15,14 +14,14 @@ interface Counter {
  * Counts attempts in Redis, for all gateways together. While Redis is unavailable no attempt is allowed: it rejects
  * `store_unavailable`. Windows are rounded up to whole seconds.
  */
-export function createRedisAttempts(link: RedisLink, keys: Keys): Attempts {
+export function createRedisAttempts(link: RedisLink): Attempts {
   /** Adds to a counter, which starts again when its window is over. */
   async function add({ key, group }: AttemptLimit, attempts: 1 | -1, windowMs: number): Promise<Counter> {
     const windowSeconds = Math.max(1, Math.ceil(windowMs / 1000));
     const args = [attempts, windowSeconds];
     const reply = await (group === undefined
-      ? link.run(scripts.countAttempt, keys.attempts(key), args)
-      : link.run(scripts.countGroupedAttempt, keys.attempts(group), [...args, key]));
+      ? link.run(scripts.countAttempt, link.keys.attempts(key), args)
+      : link.run(scripts.countGroupedAttempt, link.keys.attempts(group), [...args, key]));
     const [, , count, remainingMs] = reply;
     if (!isCount(count) || !isCount(remainingMs))
       throw new Refusal('store_unavailable', { cause: 'unexpected reply to the counter script' });
@@ -47,10 +46,10 @@ export function createRedisAttempts(link: RedisLink, keys: Keys): Attempts {
     giveBack,
     findAttempts(group) {
       const parse = (fields: Readonly<Record<string, string>>) => liveCounters(fields, link.clock.now());
-      return link.read((client) => client.hgetall(keys.attempts(group)), parse);
+      return link.read((client) => client.hgetall(link.keys.attempts(group)), parse);
     },
     async liftAttempts(group) {
-      await link.read((client) => client.del(keys.attempts(group)));
+      await link.read((client) => client.del(link.keys.attempts(group)));
     },
   };
 }

@@ -2,33 +2,12 @@ import { Refusal } from '../../errors.ts';
 import type { AvailabilityEvents } from '../remote/availability.ts';
 import type { CommandClient } from './clients.ts';
 import { Connection } from './connection.ts';
+import type { Keys } from './keys.ts';
 import type { Script } from './scripts.ts';
 import { createStoreClock, createTestClock, type StoreClock } from './store-clock.ts';
 
-/** Runs commands and scripts: bounded in time, without a queue, and failing at once while the store is unavailable. */
-export interface RedisLink {
-  readonly clock: Omit<StoreClock, 'learn'>;
-  /** The current client; a renewal replaces it. */
-  readonly client: CommandClient;
-  readonly isDown: boolean;
-  /**
-   * Runs a script on a key, or on keys of one Cluster slot; gives the parts of its reply, the first being its outcome.
-   * Rejects `store_unavailable` within the command timeout; the script has then run within that time or never will.
-   */
-  run(
-    script: Script,
-    key: string | readonly string[],
-    args: readonly (string | number)[],
-  ): Promise<readonly unknown[]>;
-  /**
-   * Sends a command that only reads, or cleans up. Rejects `store_unavailable` within the command timeout, and when
-   * `parse` throws.
-   */
-  read<A, T = A>(command: (client: CommandClient) => Promise<A>, parse?: (reply: A) => T): Promise<T>;
-  close(): Promise<void>;
-}
-
 export interface LinkOptions {
+  readonly keys: Keys;
   readonly open: () => CommandClient;
   readonly commandTimeoutMs: number;
   /** A clock to use instead of the store's own, epoch ms: for tests. */
@@ -38,30 +17,55 @@ export interface LinkOptions {
   readonly events: AvailabilityEvents;
 }
 
-/** Opens the link; it connects in the background. */
-export function openLink({ open, commandTimeoutMs, testClock, testElapsed, events }: LinkOptions): RedisLink {
-  const clock = testClock === undefined ? createStoreClock() : createTestClock(testClock, testElapsed);
-  const connection = new Connection({ open, commandTimeoutMs, clock, events });
+/** Runs commands and scripts: bounded in time, without a queue, and failing at once while the store is unavailable. */
+export class RedisLink {
+  readonly clock: StoreClock;
+  /** Names of everything that the stores keep in Redis. */
+  readonly keys: Keys;
+  readonly #options: LinkOptions;
+  readonly #connection: Connection;
 
-  async function run(
+  /** Opens the link, which connects in the background. */
+  constructor(options: LinkOptions) {
+    const { testClock, testElapsed } = options;
+    this.clock = testClock === undefined ? createStoreClock() : createTestClock(testClock, testElapsed);
+    this.keys = options.keys;
+    this.#options = options;
+    this.#connection = new Connection({ ...options, clock: this.clock });
+  }
+
+  /** The current client; a renewal replaces it. */
+  get client(): CommandClient {
+    return this.#connection.client;
+  }
+
+  get isDown(): boolean {
+    return this.#connection.isDown;
+  }
+
+  /**
+   * Runs a script on a key, or on keys of one Cluster slot; gives the parts of its reply, the first being its outcome.
+   * Rejects `store_unavailable` within the command timeout; the script has then run within that time or never will.
+   */
+  async run(
     script: Script,
     key: string | readonly string[],
     args: readonly (string | number)[],
   ): Promise<readonly unknown[]> {
-    const keys = [key].flat();
+    const { commandTimeoutMs, testClock } = this.#options;
     const givenUpAt = performance.now() + commandTimeoutMs;
     for (;;) {
       const sentAt = performance.now();
       const remainingMs = Math.max(1, givenUpAt - sentAt);
       // If our estimate of the server's clock is behind, the script sees its deadline pass too early; its reply then
       // corrects the estimate.
-      const deadline = Math.floor(clock.earliest() + remainingMs);
-      const reply = await connection.send(
-        (client) => evaluate(client, script, keys, [deadline, testClock?.() ?? '', ...args]),
+      const deadline = Math.floor(this.clock.earliest() + remainingMs);
+      const reply = await this.#connection.send(
+        (client) => evaluate(client, script, [key].flat(), [deadline, testClock?.() ?? '', ...args]),
         (came) => parseScriptReply(came, script),
         remainingMs,
       );
-      clock.learn(reply[1], sentAt, performance.now());
+      this.clock.learn(reply[1], sentAt, performance.now());
       if (reply[0] !== 'expired') return reply;
       // The server's clock has jumped; now that it is known again, the remaining time allows another try.
       if (performance.now() >= givenUpAt)
@@ -69,18 +73,20 @@ export function openLink({ open, commandTimeoutMs, testClock, testElapsed, event
     }
   }
 
-  return {
-    clock,
-    get client() {
-      return connection.client;
-    },
-    get isDown() {
-      return connection.isDown;
-    },
-    run,
-    read: (command, parse = (reply) => reply as never) => connection.send(command, parse, commandTimeoutMs),
-    close: async () => connection.close(),
-  };
+  /**
+   * Sends a command that only reads, or cleans up. Rejects `store_unavailable` within the command timeout, and when
+   * `parse` throws.
+   */
+  read<A, T = A>(
+    command: (client: CommandClient) => Promise<A>,
+    parse: (reply: A) => T = (reply) => reply as never,
+  ): Promise<T> {
+    return this.#connection.send(command, parse, this.#options.commandTimeoutMs);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
 }
 
 /** Runs EVALSHA, and EVAL where the server does not know the script (any more). */

@@ -3,13 +3,11 @@ import type { Awaitable } from '../awaitable.ts';
 import { RecentCache } from '../recent-cache.ts';
 import { type Notifications, NotifiedCache } from '../remote/notified-cache.ts';
 import type { LiveSession } from '../sessions.ts';
-import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { liveFields, liveSessionFrom } from './session-fields.ts';
 
 export interface LivenessOptions {
   readonly link: RedisLink;
-  readonly keys: Keys;
   /** Age up to which a session seen alive needs no new query while ended sessions are notified, ms. */
   readonly livenessAgeMs: number;
   /** Time for which a session seen alive counts while the store is unavailable, ms; a reload may change it. */
@@ -106,9 +104,9 @@ export class Liveness {
   }
 
   async #query(id: string): Promise<LiveSession | undefined> {
-    const { link, keys } = this.#options;
+    const { link } = this.#options;
     const session = await link.read(
-      (client) => client.hmget(keys.session(id), ...liveFields),
+      (client) => client.hmget(link.keys.session(id), ...liveFields),
       (fields) => liveSessionFrom(id, fields),
     );
     if (this.#ended.has(id)) return undefined;
@@ -151,9 +149,9 @@ export class Liveness {
   }
 
   async #recheck(ids: readonly string[]): Promise<void> {
-    const { link, keys } = this.#options;
+    const { link } = this.#options;
     const sentAt = this.#elapsed();
-    const aliveCount = await link.read((client) => client.exists(...ids.map(keys.session)));
+    const aliveCount = await link.read((client) => client.exists(...ids.map(link.keys.session)));
     if (aliveCount === ids.length) this.#cache.confirm(ids, sentAt);
     else this.#cache.doubt(ids);
   }

@@ -6,7 +6,7 @@ import type { SingleUse } from '../single-use.ts';
 import { createRedisAttempts } from './attempts.ts';
 import { openCommandClient, openSubscriptionClient, type RedisAccess } from './clients.ts';
 import { createKeys } from './keys.ts';
-import { openLink } from './link.ts';
+import { RedisLink } from './link.ts';
 import { compareRedisClocks } from './server-clocks.ts';
 import { listenForSessionEnds } from './session-ends.ts';
 import { createRedisSessions } from './sessions.ts';
@@ -44,7 +44,8 @@ export interface RedisStores {
 export function openRedisStores(options: RedisStoresOptions): RedisStores {
   const { access, commandTimeoutMs, livenessAgeMs, staleIfErrorMs, events } = options;
   const keys = createKeys(options.tenant);
-  const link = openLink({
+  const link = new RedisLink({
+    keys,
     open: () => openCommandClient(access),
     commandTimeoutMs,
     testClock: options.testClock,
@@ -53,7 +54,6 @@ export function openRedisStores(options: RedisStoresOptions): RedisStores {
   });
   const sessions = createRedisSessions({
     link,
-    keys,
     livenessAgeMs,
     staleIfErrorMs,
     listen: (onEnded) =>
@@ -66,8 +66,8 @@ export function openRedisStores(options: RedisStoresOptions): RedisStores {
   });
   return {
     sessions,
-    attempts: createRedisAttempts(link, keys),
-    singleUse: createRedisSingleUse(link, keys),
+    attempts: createRedisAttempts(link),
+    singleUse: createRedisSingleUse(link),
     serverClock: { store: 'sessions', compare: (now) => compareRedisClocks(link, now) },
   };
 }

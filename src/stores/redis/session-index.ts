@@ -1,5 +1,4 @@
 import type { NewSession, SessionsOfProvider, SessionTimes } from '../sessions.ts';
-import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
 import { parsed, sessionIdsFrom, wholeNumber } from './session-fields.ts';
@@ -15,11 +14,9 @@ type Indexed = Pick<NewSession, 'userId' | 'provider'>;
 /** The sessions of each user, and those that a provider means. An entry too many does no harm, and expires. */
 export class SessionIndex {
   readonly #link: RedisLink;
-  readonly #keys: Keys;
 
-  constructor(link: RedisLink, keys: Keys) {
+  constructor(link: RedisLink) {
     this.#link = link;
-    this.#keys = keys;
   }
 
   /** Adds the session to its indexes until after its end; gives until when, epoch ms. */
@@ -43,7 +40,7 @@ export class SessionIndex {
   /** Removes sessions from their user's index in the background. */
   removeOfUser(userId: string, ids: readonly string[]): void {
     for (let start = 0; start < ids.length; start += batchSize)
-      this.#removeFrom(this.#keys.userSessions(userId), ids.slice(start, start + batchSize));
+      this.#removeFrom(this.#link.keys.userSessions(userId), ids.slice(start, start + batchSize));
   }
 
   #removeFrom(key: string, ids: readonly string[]): void {
@@ -51,12 +48,12 @@ export class SessionIndex {
   }
 
   idsOf(userId: string): Promise<readonly string[]> {
-    return this.#idsIn(this.#keys.userSessions(userId));
+    return this.#idsIn(this.#link.keys.userSessions(userId));
   }
 
   /** As {@link ../sessions.ts Sessions.idsOfProvider}. */
   idsOfProvider(which: SessionsOfProvider): Promise<readonly string[]> {
-    return this.#idsIn(this.#keys.providerSessions(which));
+    return this.#idsIn(this.#link.keys.providerSessions(which));
   }
 
   #idsIn(key: string): Promise<readonly string[]> {
@@ -64,11 +61,11 @@ export class SessionIndex {
   }
 
   #keysOf({ userId, provider }: Indexed): readonly string[] {
-    const keys = [this.#keys.userSessions(userId)];
+    const keys = [this.#link.keys.userSessions(userId)];
     if (!provider) return keys;
     const { issuer, subject, sid } = provider;
-    keys.push(this.#keys.providerSessions({ issuer, subject }));
-    if (sid !== null) keys.push(this.#keys.providerSessions({ issuer, sid }));
+    keys.push(this.#link.keys.providerSessions({ issuer, subject }));
+    if (sid !== null) keys.push(this.#link.keys.providerSessions({ issuer, sid }));
     return keys;
   }
 }

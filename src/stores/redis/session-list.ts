@@ -2,7 +2,7 @@ import { Refusal } from '../../errors.ts';
 import type { ListPage } from '../list-query.ts';
 import type { SessionQuery } from '../session-query.ts';
 import type { Session } from '../sessions.ts';
-import type { Keys, ListedSessions } from './keys.ts';
+import type { ListedSessions } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { type Script, scripts } from './scripts.ts';
 import {
@@ -34,13 +34,11 @@ export type ListedAlive = Listed & Pick<Session, 'created' | 'lastUsed' | 'expir
  */
 export class SessionList {
   readonly #link: RedisLink;
-  readonly #keys: Keys;
   /** Sessions that could not be marked. */
   readonly #unchecked = new Set<string>();
 
-  constructor(link: RedisLink, keys: Keys) {
+  constructor(link: RedisLink) {
     this.#link = link;
-    this.#keys = keys;
   }
 
   /** Lists the session by its present fields; gives how many its user has. */
@@ -80,7 +78,7 @@ export class SessionList {
    * has `max` at that moment has none too many.
    */
   async excessOf(userId: string, max: number, size: number): Promise<readonly string[]> {
-    const key = this.#keys.sessionList('last_used', { userId });
+    const key = this.#link.keys.sessionList('last_used', { userId });
     const total = await this.#link.read((client) => client.zcard(key), countFrom);
     // Counted from the end, unless that would be a long list.
     const stop = total - max > size ? size - 1 : -(max + 1);
@@ -89,7 +87,7 @@ export class SessionList {
 
   /** The ids of the sessions that were created first. */
   oldest(size: number): Promise<readonly string[]> {
-    const key = this.#keys.sessionList('created', {});
+    const key = this.#link.keys.sessionList('created', {});
     return this.#link.read((client) => client.zrange(key, '0', String(size - 1)), sessionIdsFrom);
   }
 
@@ -127,7 +125,7 @@ export class SessionList {
     await this.#markUnchecked();
     let first: string | undefined;
     for (;;) {
-      const reply = await this.#link.run(script, [this.#keys.listedExpiries, ...keys], args);
+      const reply = await this.#link.run(script, [this.#link.keys.listedExpiries, ...keys], args);
       const [outcome, now, due] = reply;
       if (outcome !== 'due') return reply;
       const ids = parsed(() => sessionIdsFrom(due));
@@ -155,7 +153,7 @@ export class SessionList {
   }
 
   async #mark(ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await this.#link.run(scripts.check, this.#keys.listedExpiries, ids);
+    if (ids.length > 0) await this.#link.run(scripts.check, this.#link.keys.listedExpiries, ids);
   }
 
   /** Finds the sessions that are alive at `now`, epoch ms by the clock of the lists. */
@@ -167,7 +165,7 @@ export class SessionList {
 
   #sessionOf(id: string): Promise<Session | undefined> {
     return this.#link.read(
-      (client) => client.call('HGETALL', this.#keys.session(id)),
+      (client) => client.call('HGETALL', this.#link.keys.session(id)),
       (fields) => sessionFrom(id, fields),
     );
   }
@@ -175,7 +173,7 @@ export class SessionList {
   async #read(query: SessionQuery): Promise<RankedPage> {
     const { filters, from, inclusive = false, size } = query;
     const { gte = '', gt = '', lte = '', lt = '' } = filters.range ?? {};
-    const key = this.#keys.sessionList(query.sortBy, filters);
+    const key = this.#link.keys.sessionList(query.sortBy, filters);
     const position = from === undefined ? ['', '', ''] : [String(from.value), from.id, inclusive ? '1' : '0'];
     const args = [gte, gt, lte, lt, isAscending(query) ? 'up' : 'down', ...position, size];
     const [, now, ...page] = await this.#runOnLive(scripts.listPage, [key], args);
@@ -186,14 +184,14 @@ export class SessionList {
   async removeMissing(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const listedIn = await this.#link.read(
-      (client) => client.hmget(this.#keys.listedIn, ...ids),
+      (client) => client.hmget(this.#link.keys.listedIn, ...ids),
       (values) => textsFrom(values, ids.length),
     );
     await Promise.all(ids.map((id, index) => this.remove({ id, ...whereabouts(listedIn[index] ?? null) })));
   }
 
   #keysOf({ id, userId, method }: Listed): string[] {
-    const keys = this.#keys;
+    const keys = this.#link.keys;
     const lists: readonly ListedSessions[] = [{}, { method }, { userId }, { userId, method }];
     return [
       keys.listedIn,

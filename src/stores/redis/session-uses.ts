@@ -1,5 +1,4 @@
 import type { SessionTimes } from '../sessions.ts';
-import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import type { Liveness } from './liveness.ts';
 import { scripts } from './scripts.ts';
@@ -14,14 +13,12 @@ const batchSize = 100;
 /** Counts uses of sessions that no refresh cookie was presented for. */
 export class SessionUses {
   readonly #link: RedisLink;
-  readonly #keys: Keys;
   readonly #liveness: Liveness;
   readonly #index: SessionIndex;
   readonly #list: SessionList;
 
-  constructor(link: RedisLink, keys: Keys, { liveness, index, list }: SessionParts) {
+  constructor(link: RedisLink, { liveness, index, list }: SessionParts) {
     this.#link = link;
-    this.#keys = keys;
     this.#liveness = liveness;
     this.#index = index;
     this.#list = list;
@@ -42,7 +39,7 @@ export class SessionUses {
     let indexedUntil = 0;
     for (;;) {
       const args = [instant, idleLifetimeMs, absoluteLifetimeMs, indexedUntil];
-      const [outcome, now, fields] = await this.#link.run(scripts.noteUse, this.#keys.session(id), args);
+      const [outcome, now, fields] = await this.#link.run(scripts.noteUse, this.#link.keys.session(id), args);
       if (outcome === 'unchanged') return;
       if (outcome === 'used')
         return this.#noted(

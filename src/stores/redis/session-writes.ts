@@ -10,7 +10,6 @@ import type {
   SessionTimes,
 } from '../sessions.ts';
 import { clockToleranceMs } from '../steady-clock.ts';
-import type { Keys } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import type { Liveness } from './liveness.ts';
 import { scripts } from './scripts.ts';
@@ -33,14 +32,12 @@ export class SessionWrites
   implements Pick<Sessions, 'create' | 'present' | 'revoke' | 'revokeAllOf' | 'revokeAll'>
 {
   readonly #link: RedisLink;
-  readonly #keys: Keys;
   readonly #liveness: Liveness;
   readonly #index: SessionIndex;
   readonly #list: SessionList;
 
-  constructor(link: RedisLink, keys: Keys, parts: SessionParts) {
+  constructor(link: RedisLink, parts: SessionParts) {
     this.#link = link;
-    this.#keys = keys;
     this.#liveness = parts.liveness;
     this.#index = parts.index;
     this.#list = parts.list;
@@ -52,7 +49,7 @@ export class SessionWrites
     const indexedUntil = await this.#index.add(session.id, session, times);
     const sentAt = performance.now();
     const args = [idleLifetimeMs, absoluteLifetimeMs, indexedUntil, ...fieldsOf(session)];
-    const [, time, expires] = await this.#link.run(scripts.create, this.#keys.session(session.id), args);
+    const [, time, expires] = await this.#link.run(scripts.create, this.#link.keys.session(session.id), args);
     const now = time as number;
     const created = {
       ...session,
@@ -108,10 +105,10 @@ export class SessionWrites
     indexedUntil: number,
   ): Promise<readonly unknown[]> {
     const lifetimes = [idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs];
-    const { sessionEnds } = this.#keys;
+    const { sessionEnds } = this.#link.keys;
     const unbroken = this.#link.clock.unbroken();
     const args = [generation, ...lifetimes, indexedUntil, sessionEnds, id, unbroken, clockToleranceMs];
-    return this.#link.run(scripts.present, this.#keys.session(id), args);
+    return this.#link.run(scripts.present, this.#link.keys.session(id), args);
   }
 
   #presentation(id: string, reply: readonly unknown[], sentAt: number): Presentation {
@@ -147,7 +144,7 @@ export class SessionWrites
 
   async #revokeMarked(id: string): Promise<Session | undefined> {
     const [, now, fields] = await this.#link
-      .run(scripts.revoke, this.#keys.session(id), [this.#keys.sessionEnds, id])
+      .run(scripts.revoke, this.#link.keys.session(id), [this.#link.keys.sessionEnds, id])
       .catch((error) => {
         // The session may have ended nonetheless; as long as that can't be checked we treat it as alive, because a
         // failure changes nothing.

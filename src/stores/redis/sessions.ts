@@ -1,7 +1,5 @@
 import type { EndedListener, Sessions } from '../sessions.ts';
-import type { Keys } from './keys.ts';
-import type { RedisLink } from './link.ts';
-import { Liveness } from './liveness.ts';
+import { Liveness, type LivenessOptions } from './liveness.ts';
 import type { SessionEnds } from './session-ends.ts';
 import { sessionFrom } from './session-fields.ts';
 import { SessionIndex } from './session-index.ts';
@@ -9,20 +7,14 @@ import { SessionList } from './session-list.ts';
 import { SessionUses } from './session-uses.ts';
 import { SessionWrites } from './session-writes.ts';
 
-export interface RedisSessionsOptions {
-  readonly link: RedisLink;
-  readonly keys: Keys;
-  /** As in {@link ./liveness.ts LivenessOptions}. */
-  readonly livenessAgeMs: number;
-  /** Time for which a session seen alive counts while the store is unavailable, ms; a reload may change it. */
-  readonly staleIfErrorMs: () => number;
+export interface RedisSessionsOptions extends Omit<LivenessOptions, 'notifications'> {
   /** Subscribes to ended sessions on a connection of its own. */
   readonly listen: (onEnded: (id: string, endedAt: number) => void) => SessionEnds;
 }
 
 /** The session store in Redis: every step a script on one key, liveness cached and corrected by notifications. */
 export function createRedisSessions(options: RedisSessionsOptions): Sessions {
-  const { link, keys, livenessAgeMs, staleIfErrorMs } = options;
+  const { link } = options;
   const { clock } = link;
   const listeners: EndedListener[] = [];
   const sessionEnds = options.listen((id, endedAt) => {
@@ -30,11 +22,11 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
     const afterMs = Math.max(0, clock.now() - endedAt);
     for (const listener of listeners) listener(id, afterMs);
   });
-  const liveness = new Liveness({ link, keys, livenessAgeMs, staleIfErrorMs, notifications: sessionEnds });
-  const list = new SessionList(link, keys);
-  const parts = { liveness, list, index: new SessionIndex(link, keys) };
-  const writes = new SessionWrites(link, keys, parts);
-  const uses = new SessionUses(link, keys, parts);
+  const liveness = new Liveness({ ...options, notifications: sessionEnds });
+  const list = new SessionList(link);
+  const parts = { liveness, list, index: new SessionIndex(link) };
+  const writes = new SessionWrites(link, parts);
+  const uses = new SessionUses(link, parts);
 
   return {
     create: (session, times, maxPerUser) => writes.create(session, times, maxPerUser),
@@ -42,7 +34,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
     findLive: (id) => liveness.find(id),
     async find(id) {
       const session = await link.read(
-        (client) => client.call('HGETALL', keys.session(id)),
+        (client) => client.call('HGETALL', link.keys.session(id)),
         (fields) => sessionFrom(id, fields),
       );
       return session !== undefined && session.expires > clock.now() ? session : undefined;
@@ -64,7 +56,7 @@ export function createRedisSessions(options: RedisSessionsOptions): Sessions {
     async close() {
       liveness.close();
       sessionEnds.close();
-      await link.close();
+      link.close();
     },
   };
 }
