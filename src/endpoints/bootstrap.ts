@@ -11,12 +11,10 @@ import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
 import type { NewUser } from '../stores/user.ts';
 import { newPassword, newUsername } from './account-fields.ts';
-import { readTokenAlone } from './body-token.ts';
 import { anonymousIn } from './caller.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
-import { passwordProblems } from './password-rules.ts';
-import { readWriteBody } from './write-body.ts';
+import { passwordProblems, readTokenAlone, readWriteBody } from './write-body.ts';
 
 /** Body of an activation; any string is accepted as token here, because a wrong token is 401. */
 export function activationBody(minPasswordLength: number) {

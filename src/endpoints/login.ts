@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { assertNotForeignPage } from '../http/foreign-page.ts';
 import { readForm } from '../input/form-body.ts';
 import type { EndpointDefinition } from './endpoint.ts';
-import { loginResponse } from './login-response.ts';
+import { loginResponse } from './sign-in.ts';
 
 /** Form of a sign-in, in FastAPI's order of fields. */
 export const loginForm = z

@@ -8,9 +8,8 @@ import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 import { readForm } from '../input/form-body.ts';
 import { readQuery } from '../input/query.ts';
 import type { EndpointDefinition } from './endpoint.ts';
-import { loginResponse } from './login-response.ts';
 import type { ProviderSignIn } from './provider-sign-in.ts';
-import type { LoginReply } from './sign-in.ts';
+import { type LoginReply, loginResponse } from './sign-in.ts';
 import type { StartCookies } from './start-cookies.ts';
 
 const assertionFields = z.object({ assertion: z.string(), iss: z.string().optional() });

@@ -11,12 +11,10 @@ import type { Reply } from '../http/reply.ts';
 import type { InvitationFound } from '../stores/invitation-records.ts';
 import type { UserRecord } from '../stores/user-records.ts';
 import { newPassword } from './account-fields.ts';
-import { readTokenAlone } from './body-token.ts';
 import { anonymousIn } from './caller.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
-import { passwordProblems } from './password-rules.ts';
-import { readWriteBody } from './write-body.ts';
+import { passwordProblems, readTokenAlone, readWriteBody } from './write-body.ts';
 
 /** Use of an invitation; any string is accepted as token here, because a wrong token is 401. */
 export function invitationRedeem(minPasswordLength: number) {

@@ -10,7 +10,7 @@ import type { UserWithSets } from '../stores/user.ts';
 import { anonymousIn, systemIn } from './caller.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
-import { loginResponse } from './login-response.ts';
+import { loginResponse } from './sign-in.ts';
 
 type Accepted = Extract<Presentation, { outcome: 'current' }>;
 

@@ -8,8 +8,7 @@ import { newPassword } from './account-fields.ts';
 import { callerIn } from './caller.ts';
 import type { Call, EndpointDefinition } from './endpoint.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
-import { passwordProblems } from './password-rules.ts';
-import { readWriteBody } from './write-body.ts';
+import { passwordProblems, readWriteBody } from './write-body.ts';
 
 const secret = ['current_password', 'new_password'] as const;
 

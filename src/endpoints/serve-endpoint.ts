@@ -5,7 +5,6 @@ import type { Replies, Reply } from '../http/reply.ts';
 import { assertDeclaredSize, WholeBody } from '../http/request-body.ts';
 import type { AnyEndpoint, CallerOf, Endpoint, ScopeGuard } from './endpoint.ts';
 import { type Identify, requireCaller, requireSession, sessionIfValid } from './guards.ts';
-import { createOpenRequest, type OpenRequests } from './own-request.ts';
 import { isProviderOAuthPath } from './provider-paths.ts';
 import type { OwnMatch } from './routes.ts';
 
@@ -148,4 +147,37 @@ class OwnCall {
     const held = await this.#options.heldNow(principal);
     return held !== null && scopes.every((scope) => held.has(scope));
   }
+}
+
+/** An own request whose body is still arriving, as the registry sees it: it ends with the credential it came with. */
+export interface OpenRequest {
+  readonly neededScopes: readonly string[];
+  /** Index in the registry, set only by it; -1 if absent. */
+  index: number;
+  end(): void;
+}
+
+/** Registry of own requests whose bodies are arriving. */
+export interface OpenRequests {
+  add(principal: Principal, request: OpenRequest): void;
+  /** Removes a request; does nothing if it is absent. */
+  remove(request: OpenRequest): void;
+}
+
+/** Builds an own request for the registry; `judge` rejects once the caller may no longer make it. */
+export function createOpenRequest(
+  neededScopes: readonly string[],
+  body: WholeBody,
+  judge: () => Promise<unknown>,
+): OpenRequest {
+  return {
+    neededScopes,
+    index: -1,
+    end() {
+      judge().catch((error) => {
+        // An unavailable store says nothing about the credential: it is judged once the body is complete.
+        if (error instanceof Refusal && (error.status === 401 || error.status === 403)) body.stop(error);
+      });
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { uuidv7 } from 'uuidv7';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Audit } from '../administration/audit.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import type { Holdings } from '../credentials/holdings.ts';
@@ -12,7 +12,16 @@ import { originOf } from '../stores/session-origin.ts';
 import type { ProviderIdentity, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
 import { systemIn } from './caller.ts';
-import type { loginResponse } from './login-response.ts';
+
+/** Response to every sign-in and refresh (RFC 6749 §5.1); the refresh token is in the cookie. */
+export const loginResponse = z
+  .object({
+    access_token: z.string(),
+    token_type: z.literal('bearer'),
+    expires_in: z.int().nonnegative().describe('Seconds.'),
+    scope: z.string().describe('What the token may do: sorted, one space between; empty: nothing.'),
+  })
+  .meta({ id: 'LoginResponse' });
 
 /** The last step of every sign-in and refresh: a session's tokens. */
 export interface SignIn {

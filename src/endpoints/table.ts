@@ -1,10 +1,8 @@
 import { apiKeysCreate, usersCreateKey } from './api-keys/create.ts';
 import { apiKeysDelete } from './api-keys/delete.ts';
-import { apiKeysScopes } from './api-keys/describe.ts';
 import { apiKeysFilters, apiKeysList } from './api-keys/list.ts';
-import { apiKeysRead } from './api-keys/read.ts';
-import { auditFilters, auditList } from './audit-events/list.ts';
-import { auditRead } from './audit-events/read.ts';
+import { apiKeysRead, apiKeysScopes } from './api-keys/read.ts';
+import { auditFilters, auditList, auditRead } from './audit-events.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { AnyDefinition } from './endpoint.ts';
 import { assertionJwks, jwks } from './jwks.ts';

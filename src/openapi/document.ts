@@ -4,15 +4,10 @@ import { builtInScopes } from '../config/values/scope-names.ts';
 import { apiKeyInDb } from '../endpoints/api-keys/api-key-schemas.ts';
 import { backChannelLogout } from '../endpoints/back-channel-logout.ts';
 import type { Operation } from '../endpoints/endpoint.ts';
-import {
-  errorBody,
-  oauthErrorBody,
-  validationErrorBody,
-  validationProblem,
-} from '../endpoints/error-schemas.ts';
 import { providerExchange, providerExchangeForm } from '../endpoints/provider-exchange.ts';
 import { providerStart } from '../endpoints/provider-start.ts';
 import { administrationEndpoints, credentialEndpoints } from '../endpoints/table.ts';
+import { errorBody, oauthErrorBody, validationErrorBody, validationProblem } from './error-schemas.ts';
 import { describeOperation } from './operation.ts';
 import { commonResponses } from './refusals.ts';
 import { type Json, schemaComponents } from './schemas.ts';

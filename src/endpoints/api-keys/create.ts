@@ -9,7 +9,7 @@ import { readQuery } from '../../input/query.ts';
 import { callerIn } from '../caller.ts';
 import type { Call, EndpointDefinition } from '../endpoint.ts';
 import type { EndpointParts } from '../endpoint-parts.ts';
-import { scopeSetProblems } from '../scope-set-ids.ts';
+import { scopeSetProblems } from '../write-body.ts';
 import { apiKeyReadCreate, hydrateQuery, mintQuery } from './api-key-schemas.ts';
 
 /** `POST /api/admin/api-keys/`: mints a key, within what the calling credential holds. */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { presentApiKey } from '../../administration/api-key-fields.ts';
 import { Refusal } from '../../errors.ts';
 import { entityTagOf } from '../../http/if-match.ts';
@@ -31,5 +32,25 @@ export const apiKeysRead: EndpointDefinition = {
       const body = presentApiKey(found, { hydrate, now: now(), catalogue });
       return { status: 200, headers: ['ETag', entityTagOf(found)], body };
     };
+  },
+};
+
+/** Names of scopes, sorted. */
+export const scopeNames = z.array(z.string());
+
+/** `GET /api/admin/api-keys/scopes`: the catalogue; all of it can be granted to keys. */
+export const apiKeysScopes: EndpointDefinition = {
+  id: 'ApiKeys-Scopes',
+  method: 'GET',
+  path: '/api/admin/api-keys/scopes',
+  guard: { scopes: ['apikeys:write'] },
+  summary: 'Lists the scopes that keys can be granted',
+  description: 'The built-in scopes and those of the configuration. The caller may hold fewer.',
+  success: { status: 200, description: 'The whole catalogue, sorted.', schema: () => scopeNames },
+  refusals: [],
+
+  create({ catalogue }) {
+    const body = [...catalogue].sort();
+    return async () => ({ status: 200, body });
   },
 };

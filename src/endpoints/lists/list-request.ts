@@ -3,8 +3,7 @@ import { readQuery } from '../../input/query.ts';
 import type { FieldFilter, ListPage, ListPosition, ListQuery } from '../../stores/list-query.ts';
 import { filtersOf } from './list-fields.ts';
 import { type ListParameters, type ListSpec, listQuerySchema } from './list-spec.ts';
-import { cursorFields, type PageStarts, pageStarts } from './page.ts';
-import { type PageStart, pageCursors } from './page-cursors.ts';
+import { cursorFields, type PageStart, type PageStarts, pageCursors, pageStarts } from './page.ts';
 
 /** Request for a page of a list. */
 export interface ListRequest<SortField extends string> {

@@ -8,9 +8,7 @@ import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts
 import type { UserRecord, UserRecordChanges } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
-import { passwordProblems } from '../password-rules.ts';
-import { scopeSetProblems } from '../scope-set-ids.ts';
-import { readWriteBody } from '../write-body.ts';
+import { passwordProblems, readWriteBody, scopeSetProblems } from '../write-body.ts';
 import { presentUser } from './present-user.ts';
 import { hashPassword, passwordOfService } from './user-changes.ts';
 import { documentedBounds, secretFields, userPatch, userRead } from './user-schemas.ts';

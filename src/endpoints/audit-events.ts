@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { afterAnyId, presentAuditEvent } from '../administration/audit-events.ts';
+import { timestamp } from '../administration/timestamp.ts';
+import { Refusal } from '../errors.ts';
+import { recordedAddress } from '../http/client-address.ts';
+import type { AuditPage, AuditQuery } from '../stores/audit.ts';
+import type { EndpointDefinition } from './endpoint.ts';
+import { defineFilters } from './lists/filters.ts';
+import { instantOperators } from './lists/list-fields.ts';
+import { createListRequests } from './lists/list-request.ts';
+import { type ListSpec, listQuerySchema } from './lists/list-spec.ts';
+import { type PageStarts, pageFields } from './lists/page.ts';
+
+/** What audit events are listed by. */
+export const auditListSpec: ListSpec<'time'> = {
+  name: 'audit',
+  fields: [
+    { name: 'event', type: 'string', operators: ['eq'] },
+    { name: 'outcome', type: 'string', operators: ['eq'], values: ['success', 'failure'] },
+    {
+      name: 'actor',
+      type: 'string',
+      operators: ['eq'],
+      notes: { eq: 'Id of the user, session or key that acted.' },
+    },
+    { name: 'target', type: 'string', operators: ['eq'], notes: { eq: 'Id of what was changed.' } },
+    {
+      name: 'address',
+      type: 'string',
+      operators: ['eq'],
+      notes: { eq: 'In any spelling. Counted refusals from IPv6 have the address of the /64 block.' },
+      spelled: recordedAddress,
+    },
+    { name: 'request_id', type: 'string', operators: ['eq'] },
+    { name: 'time', type: 'datetime', operators: instantOperators },
+  ],
+  sortFields: ['time'],
+  sortNote: 'The order of commits. Ascending, `next_page` is never null: following it is an exact feed.',
+};
+
+const differences = z.object({ added: z.array(z.string()), removed: z.array(z.string()) });
+
+/** An audit event as it is read. */
+export const auditEventRead = z
+  .object({
+    id: z.string(),
+    time: timestamp.describe('Never less than that of an earlier event.'),
+    event: z.string(),
+    outcome: z.enum(['success', 'failure']),
+    actor: z.object({
+      user: z.string().nullable(),
+      session: z.string().optional(),
+      key: z.string().optional(),
+      kind: z.enum([
+        'session',
+        'api_key',
+        'command_line',
+        'configuration',
+        'provider',
+        'system',
+        'anonymous',
+      ]),
+    }),
+    target: z
+      .object({
+        type: z.string(),
+        id: z.string(),
+        label: z.string().optional().describe('The label of a key, kept when the key is deleted.'),
+      })
+      .nullable(),
+    changes: z
+      .object({
+        fields: z.array(z.string()).optional().describe('Names of what was changed, never values.'),
+        scopes: differences.optional(),
+        scope_sets: differences.optional().describe('Ids of scope sets.'),
+      })
+      .nullable(),
+    reason: z.string().nullable().describe('The code of a refusal.'),
+    address: z.string().nullable(),
+    user_agent: z.string().nullable().describe('At most 256 characters.'),
+    request_id: z.string().nullable(),
+    count: z.int().optional().describe('Of refusals: how many the event stands for, from `first` to `last`.'),
+    first: timestamp.optional(),
+    last: timestamp.optional(),
+  })
+  .meta({ id: 'AuditEvent' });
+
+/** One page of audit events. */
+export const auditEventPage = z
+  .object({
+    ...pageFields(auditEventRead, 'Events that pass the filters.'),
+    gap: z
+      .boolean()
+      .describe('Ascending: events after the cursor are no longer kept; the page begins with the oldest.'),
+  })
+  .meta({ id: 'AuditEventCursorPage' });
+
+/** `GET /api/admin/audit/`: one page of audit events; ascending, its next pages are an exact feed. */
+export const auditList: EndpointDefinition = {
+  id: 'Audit-List',
+  method: 'GET',
+  path: '/api/admin/audit/',
+  guard: { scopes: ['audit:read'] },
+  summary: 'Lists audit events',
+  description:
+    'One page, in the order of commits. Ascending, `next_page` is never null, and following it gives every event once; `gap` says that some were dropped before they were read.',
+  query: () => listQuerySchema(auditListSpec),
+  success: { status: 200, description: 'A page of events.', schema: () => auditEventPage },
+  refusals: ['invalid_cursor'],
+
+  create({ records, cursors }) {
+    const readRequest = createListRequests(auditListSpec, cursors);
+    return async ({ exchange }) => {
+      const request = readRequest(exchange.query);
+      const query = request.query as AuditQuery;
+      const page = await records.listAuditEvents(query);
+      const body = request.body(page, {
+        positionOf: ({ seq, id }) => ({ value: seq, id }),
+        present: presentAuditEvent,
+        turn: (starts) => (query.sortOrder === 'asc' ? endless(starts, page) : starts),
+      });
+      return { status: 200, body: { ...body, gap: hasGap(query, page) } };
+    };
+  },
+};
+
+/** `GET /api/admin/audit/filters`: what the list can be filtered and sorted by. */
+export const auditFilters = defineFilters('Audit-Filters', auditList, () => auditListSpec);
+
+/** Past the last page comes what is not written yet: after the last number that was given, whatever the filters. */
+function endless(starts: PageStarts, { last }: AuditPage): PageStarts {
+  const end = { from: { value: last, id: afterAnyId }, inclusive: false, backwards: false };
+  return { ...starts, next: starts.next ?? end };
+}
+
+/** Whether events were dropped that a feed would have had to show from its cursor on. */
+function hasGap({ sortOrder, from, inclusive, backwards }: AuditQuery, { dropped }: AuditPage): boolean {
+  if (sortOrder !== 'asc' || backwards || from === undefined) return false;
+  const position = from.value as number;
+  return inclusive ? position <= dropped : position < dropped;
+}
+
+/** `GET /api/admin/audit/{id}`. */
+export const auditRead: EndpointDefinition = {
+  id: 'Audit-Read',
+  method: 'GET',
+  path: '/api/admin/audit/{id}',
+  guard: { scopes: ['audit:read'] },
+  summary: 'Shows an audit event',
+  description: 'As long as it is kept: see `audit` in the configuration.',
+  success: { status: 200, description: 'The event.', schema: () => auditEventRead },
+  refusals: ['not_found'],
+
+  create({ records }) {
+    return async ({ id }) => {
+      const event = await records.findAuditEvent(id);
+      if (event === undefined) throw new Refusal('not_found');
+      return { status: 200, body: presentAuditEvent(event) };
+    };
+  },
+};
