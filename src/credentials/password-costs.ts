@@ -4,11 +4,8 @@ import type { Awaitable } from '../stores/awaitable.ts';
 /** Time for which the costs read from the store are used, ms. */
 const maxAgeMs = 60_000;
 
-/** The cost of new password hashes, and the costs of stored ones. */
-export interface PasswordCosts {
-  /** Every cost in use, as returned by {@link costOf}; always includes that of `hash`, the hash just checked. */
-  all(hash: string | null): Awaitable<ReadonlySet<string>>;
-}
+/** Lists every cost in use, as returned by {@link costOf}; that of `hash`, the hash just checked, is among them. */
+export type PasswordCosts = (hash: string | null) => Promise<ReadonlySet<string>>;
 
 /**
  * The prefix of a password hash that determines the cost of a check, in one spelling; undefined for other strings. Takes
@@ -27,33 +24,26 @@ export function createPasswordCosts(
   stored: () => Awaitable<readonly string[]>,
 ): PasswordCosts {
   let costs = new Set([configured]);
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let asking: Promise<void> | null = null;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | null = null;
 
-  async function ask(): Promise<void> {
+  async function read(): Promise<void> {
     try {
       const known = (await stored()).map(costOf).filter((cost) => cost !== undefined);
       costs = new Set([configured, ...known]);
     } catch {
       // A sign-in that needs the store fails on its own.
-    } finally {
-      askedAt = performance.now();
-      asking = null;
     }
+    readAt = performance.now();
+    reading = null;
   }
 
-  function withCostOf(hash: string | null): ReadonlySet<string> {
+  return async (hash) => {
+    if (performance.now() - readAt >= maxAgeMs) reading ??= read();
+    await reading;
     const cost = hash === null ? undefined : costOf(hash);
     // Written since the costs were read, by a process with another configuration.
     if (cost !== undefined) costs.add(cost);
     return costs;
-  }
-
-  return {
-    all(hash) {
-      if (asking === null && performance.now() - askedAt < maxAgeMs) return withCostOf(hash);
-      asking ??= ask();
-      return asking.then(() => withCostOf(hash));
-    },
   };
 }

@@ -87,7 +87,7 @@ export function createPasswordHasher(options: PasswordHasherOptions): PasswordHa
     if (hash !== null && (await verifyPasswordHash(hash, password)))
       return { ok: true, rehash: !hash.startsWith('$argon2id$') || argon2.needsRehash(hash, cost) };
     const own = hash === null ? undefined : costOf(hash);
-    for (const other of [...(await costs.all(hash))].filter((candidate) => candidate !== own))
+    for (const other of [...(await costs(hash))].filter((candidate) => candidate !== own))
       await verifyPasswordHash(dummyOf(other), '');
     return { ok: false, rehash: false };
   }
