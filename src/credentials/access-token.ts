@@ -109,7 +109,7 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
     return readClaims(claims, key.kid, issuer, now());
   }
 
-  return { sign, verify, accepts: keys.has, jwks: keys.published };
+  return { sign, verify, accepts: (kid) => keys.has(kid), jwks: () => keys.published() };
 }
 
 async function verifySigned(

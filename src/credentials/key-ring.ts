@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import type { JSONWebKeySet } from 'jose';
+import type { JSONWebKeySet, JWK } from 'jose';
 import { signerOf } from '../stores/key-schedule.ts';
 import type { KeyPurpose, SigningKey } from '../stores/signing-keys.ts';
 import type { KnownKeys } from './signing-keys.ts';
@@ -16,20 +16,6 @@ export interface TokenKey {
   readonly encodedHeader: string;
 }
 
-/** The key pairs of one purpose; another replica may add, replace or remove one at any time. */
-export interface KeyRing {
-  /** See {@link KnownKeys.catchUp}. */
-  catchUp(): Promise<void>;
-  /** The key of that algorithm that signs now. Throws when there is none. */
-  signer(algorithm: PairAlgorithm): TokenKey;
-  /** True if tokens signed by that key count, as far as is known. */
-  has(kid: string): boolean;
-  /** The key of tokens with that encoded header, looked up in the store if it isn't known yet. */
-  find(encodedHeader: string): TokenKey | undefined | Promise<TokenKey | undefined>;
-  /** The public part of every key, including keys added since, as far as the store is available. */
-  published(): Promise<JSONWebKeySet>;
-}
-
 /** Use of the keys of a ring. */
 export interface KeyUse {
   readonly purpose: Exclude<KeyPurpose, 'cookie'>;
@@ -38,44 +24,78 @@ export interface KeyUse {
 }
 
 const maxHeaderLength = 256;
-const algorithms: ReadonlySet<unknown> = new Set(['ES256', 'EdDSA', 'RS256']);
+const algorithms: readonly unknown[] = ['ES256', 'EdDSA', 'RS256'] satisfies readonly PairAlgorithm[];
 
-/** Keys made from one state of the store. */
-interface Ring {
-  readonly stored: readonly SigningKey[];
-  readonly byHeader: ReadonlyMap<string, TokenKey>;
-  readonly byKid: ReadonlyMap<string, TokenKey>;
-  readonly signers: ReadonlyMap<string, TokenKey>;
-  readonly published: JSONWebKeySet;
-}
+/**
+ * The key pairs of one purpose; another replica may add, replace or remove one at any time. Its methods throw when a key
+ * can't be parsed.
+ */
+export class KeyRing {
+  readonly #known: Pick<KnownKeys, 'keys' | 'search' | 'catchUp'>;
+  readonly #use: KeyUse;
+  #stored: readonly SigningKey[] = [];
+  #byKid: ReadonlyMap<string, TokenKey> = new Map();
+  #byHeader: ReadonlyMap<string, TokenKey> = new Map();
+  #signers: ReadonlyMap<string, TokenKey> = new Map();
 
-/** Creates the key ring of a purpose. Its functions throw when a key can't be parsed. */
-export function createKeyRing(known: Pick<KnownKeys, 'keys' | 'search' | 'catchUp'>, use: KeyUse): KeyRing {
-  let ring = ringOf([], use);
-
-  function current(): Ring {
-    if (ring.stored !== known.keys) ring = ringOf(known.keys, use, ring.byKid);
-    return ring;
+  constructor(known: Pick<KnownKeys, 'keys' | 'search' | 'catchUp'>, use: KeyUse) {
+    this.#known = known;
+    this.#use = use;
   }
 
-  return {
-    catchUp: () => known.catchUp(),
-    signer(algorithm) {
-      const key = current().signers.get(algorithm);
-      if (key === undefined) throw new Error(`no signing key for ${algorithm}`);
-      return key;
-    },
-    has: (kid) => current().byKid.has(kid),
-    find(encodedHeader) {
-      const key = current().byHeader.get(encodedHeader);
-      if (key !== undefined || !mayBeOurs(encodedHeader, use)) return key;
-      return known.search().then(() => current().byHeader.get(encodedHeader));
-    },
-    async published() {
-      await known.search().catch(() => {});
-      return current().published;
-    },
-  };
+  /** See {@link KnownKeys.catchUp}. */
+  catchUp(): Promise<void> {
+    return this.#known.catchUp();
+  }
+
+  /** The key of that algorithm that signs now. Throws when there is none. */
+  signer(algorithm: PairAlgorithm): TokenKey {
+    this.#update();
+    const key = this.#signers.get(algorithm);
+    if (key === undefined) throw new Error(`no signing key for ${algorithm}`);
+    return key;
+  }
+
+  /** True if tokens signed by that key count, as far as is known. */
+  has(kid: string): boolean {
+    this.#update();
+    return this.#byKid.has(kid);
+  }
+
+  /** Finds the key of tokens with that encoded header, in the store if it isn't known yet. */
+  find(encodedHeader: string): TokenKey | undefined | Promise<TokenKey | undefined> {
+    this.#update();
+    const key = this.#byHeader.get(encodedHeader);
+    if (key !== undefined || !mayBeOurs(encodedHeader, this.#use)) return key;
+    return this.#known.search().then(() => {
+      this.#update();
+      return this.#byHeader.get(encodedHeader);
+    });
+  }
+
+  /** The public part of every key, including keys added since, as far as the store is available. */
+  async published(): Promise<JSONWebKeySet> {
+    await this.#known.search().catch(() => {});
+    this.#update();
+    return { keys: [...this.#byKid.values()].map(publicJwk) };
+  }
+
+  #update(): void {
+    const stored = this.#known.keys;
+    if (stored === this.#stored) return;
+    const ours = stored.filter(({ purpose }) => purpose === this.#use.purpose);
+    const keys = ours.map((key) => this.#byKid.get(key.kid) ?? toTokenKey(key, this.#use.type));
+    const byKid = new Map(keys.map((key) => [key.kid, key]));
+    const signers = new Map<string, TokenKey>();
+    for (const algorithm of algorithms) {
+      const signer = signerOf(ours.filter((key) => key.algorithm === algorithm));
+      if (signer !== undefined) signers.set(signer.algorithm, byKid.get(signer.kid)!);
+    }
+    this.#stored = stored;
+    this.#byKid = byKid;
+    this.#byHeader = new Map(keys.map((key) => [key.encodedHeader, key]));
+    this.#signers = signers;
+  }
 }
 
 /** The protected header of tokens under a key. */
@@ -83,34 +103,12 @@ export function headerOf(key: { readonly algorithm: string; readonly kid: string
   return { alg: key.algorithm, typ: type, kid: key.kid };
 }
 
-function ringOf(
-  stored: readonly SigningKey[],
-  { purpose, type }: KeyUse,
-  earlier: ReadonlyMap<string, TokenKey> = new Map(),
-): Ring {
-  const ours = stored.filter((key) => key.purpose === purpose);
-  const keys = ours.map((key) => earlier.get(key.kid) ?? toTokenKey(key, type));
-  const byKid = new Map(keys.map((key) => [key.kid, key]));
-  const signers = new Map<string, TokenKey>();
-  for (const algorithm of new Set(ours.map((key) => key.algorithm))) {
-    const signer = signerOf(ours.filter((key) => key.algorithm === algorithm));
-    if (signer !== undefined) signers.set(algorithm, byKid.get(signer.kid)!);
-  }
-  return {
-    stored,
-    byHeader: new Map(keys.map((key) => [key.encodedHeader, key])),
-    byKid,
-    signers,
-    published: jwksOf(keys),
-  };
-}
-
 /** True if a key added since may have signed a token with that header: it is spelled exactly as we spell ours. */
 function mayBeOurs(encodedHeader: string, { type }: KeyUse): boolean {
   if (encodedHeader.length > maxHeaderLength) return false;
   try {
     const { alg, kid } = JSON.parse(Buffer.from(encodedHeader, 'base64url').toString());
-    if (!algorithms.has(alg) || typeof kid !== 'string') return false;
+    if (!algorithms.includes(alg) || typeof kid !== 'string') return false;
     return encodedHeaderOf({ algorithm: alg, kid }, type) === encodedHeader;
   } catch {
     return false;
@@ -132,13 +130,7 @@ function toTokenKey({ kid, algorithm, privateJwk }: SigningKey, type: string): T
   };
 }
 
-function jwksOf(keys: readonly TokenKey[]): JSONWebKeySet {
+function publicJwk({ publicKey, algorithm, kid }: TokenKey): JWK {
   // From the public key object: no private member can get in.
-  const publicJwk = ({ publicKey, algorithm, kid }: TokenKey) => ({
-    ...publicKey.export({ format: 'jwk' }),
-    use: 'sig',
-    alg: algorithm,
-    kid,
-  });
-  return { keys: keys.map(publicJwk) };
+  return { ...publicKey.export({ format: 'jwk' }), use: 'sig', alg: algorithm, kid };
 }

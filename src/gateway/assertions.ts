@@ -8,7 +8,7 @@ import {
   createPairKeys,
   secretAssertionKey,
 } from '../credentials/assertion.ts';
-import { createKeyRing, type KeyRing } from '../credentials/key-ring.ts';
+import { KeyRing } from '../credentials/key-ring.ts';
 import type { KnownKeys } from '../credentials/signing-keys.ts';
 
 /** Signers of the assertions that prove to services that requests come from Postern. */
@@ -28,7 +28,7 @@ export function composeAssertions(
   config: Config,
   { keys, now }: { readonly keys: KnownKeys; readonly now: () => number },
 ): Assertions {
-  const ring = createKeyRing(keys, assertionUse);
+  const ring = new KeyRing(keys, assertionUse);
   const signerOf = (assertion: AssertionConfig | undefined, audience: string): Assert | null =>
     assertion === undefined
       ? null

@@ -8,7 +8,7 @@ import type { Config } from '../config/sections/schema.ts';
 import { catalogueOf } from '../config/values/scope-names.ts';
 import { type AccessTokens, accessTokenUse, createAccessTokens } from '../credentials/access-token.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
-import { createKeyRing } from '../credentials/key-ring.ts';
+import { KeyRing } from '../credentials/key-ring.ts';
 import type { HeldNow } from '../credentials/principal.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { KnownKeys } from '../credentials/signing-keys.ts';
@@ -240,7 +240,7 @@ function composeCallers(
   const { algorithm, access_lifetime: lifetimeMs } = config.tokens;
   const tokens = createAccessTokens({
     issuer: config.base_url,
-    keys: createKeyRing(keys, accessTokenUse),
+    keys: new KeyRing(keys, accessTokenUse),
     algorithm,
     lifetimeMs,
     now,

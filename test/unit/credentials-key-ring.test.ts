@@ -1,6 +1,6 @@
 import t from 'tap';
 import { accessTokenUse } from '../../src/credentials/access-token.ts';
-import { createKeyRing, headerOf as headerWithType } from '../../src/credentials/key-ring.ts';
+import { headerOf as headerWithType, KeyRing } from '../../src/credentials/key-ring.ts';
 import { generateSigningKey, KnownKeys } from '../../src/credentials/signing-keys.ts';
 import type { NewSigningKey } from '../../src/stores/signing-keys.ts';
 import { signing } from '../support/administration/signing-keys.ts';
@@ -21,7 +21,7 @@ async function setUp() {
   const known = new KnownKeys({ records: store, now: () => 0, elapsed: () => clock.now });
   await known.refresh();
   store.asked = 0;
-  return { store, clock, known, ring: createKeyRing(known, accessTokenUse) };
+  return { store, clock, known, ring: new KeyRing(known, accessTokenUse) };
 }
 
 t.test('a known key is found without asking the store', async (t) => {
@@ -130,7 +130,7 @@ t.test('no ring has a key of another purpose', async (t) => {
   store.keys = [signing(await generateSigningKey({ purpose: 'cookie', algorithm: 'HS256' })), first];
   store.changes += 1;
   await known.refresh();
-  const other = createKeyRing(known, { purpose: 'assertion', type: 'other' });
+  const other = new KeyRing(known, { purpose: 'assertion', type: 'other' });
   t.strictSame(await other.published(), { keys: [] });
   t.notOk(other.has(first.kid));
   t.equal(await other.find(encoded(headerWithType(first, 'other'))), undefined);

@@ -1,5 +1,5 @@
 import { accessTokenUse } from '../../../src/credentials/access-token.ts';
-import { createKeyRing, type KeyRing } from '../../../src/credentials/key-ring.ts';
+import { KeyRing } from '../../../src/credentials/key-ring.ts';
 import type { CookieSecrets } from '../../../src/credentials/signed-cookie.ts';
 import type { NewSigningKey, SigningKey } from '../../../src/stores/signing-keys.ts';
 
@@ -11,7 +11,7 @@ export function signing(key: NewSigningKey, created = 1): SigningKey {
 /** A ring of access tokens in which these keys sign, newest first, and that never gets another one. */
 export function ringOf(...keys: readonly NewSigningKey[]): KeyRing {
   const stored = keys.map((key, index) => signing(key, keys.length - index));
-  return createKeyRing({ keys: stored, search: async () => {}, catchUp: async () => {} }, accessTokenUse);
+  return new KeyRing({ keys: stored, search: async () => {}, catchUp: async () => {} }, accessTokenUse);
 }
 
 /** The secret of cookies, and earlier ones. */
