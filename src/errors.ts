@@ -60,7 +60,7 @@ export type RefusalCode = keyof typeof table;
 /** Every refusal by its code; a 422 with its list of problems is a {@link ValidationError} instead. */
 export const refusals: Readonly<Record<RefusalCode, RefusalEntry>> = table;
 
-/** What a refusal may carry besides its code. Must not contain a credential. */
+/** Details of a refusal besides its code. Must not contain a credential. */
 export interface RefusalOptions {
   /** For `insufficient_scope`: the missing scopes, named in the public text. */
   readonly missingScopes?: readonly string[];
@@ -70,11 +70,11 @@ export interface RefusalOptions {
   readonly retryAfterSeconds?: number;
   /** For 405: the methods of the resource. */
   readonly allow?: readonly string[];
-  /** The connection is closed after the response, because its framing can no longer be trusted. */
+  /** True to close the connection after the response, because its framing can no longer be trusted. */
   readonly close?: boolean;
-  /** Why, only for the log; default: what the code says. */
+  /** Reason, only for the log; default: the code's. */
   readonly reason?: Reason;
-  /** What went wrong, only for the log. */
+  /** Cause of the refusal, only for the log. */
   readonly cause?: unknown;
 }
 
@@ -100,7 +100,7 @@ export function isRefusal(error: unknown, code: RefusalCode): error is Refusal {
   return error instanceof Refusal && error.code === code;
 }
 
-/** One problem of a 422, in FastAPI's and pydantic 2's shape. */
+/** A problem of a 422, in FastAPI's and pydantic 2's shape. */
 export interface ValidationProblem {
   readonly type: string;
   readonly loc: readonly (string | number)[];

@@ -26,9 +26,8 @@ async function backupToFile(call: Call, file: string): Promise<void> {
 }
 
 /**
- * Writes the copy to standard output and its SHA-256 to standard error, as `sha256sum` would: a receiver can
- * detect a truncated copy. The copy is made in a file first, because a reader may be slow, and a snapshot that stays open keeps SQLite's
- * log growing.
+ * Writes the copy to standard output and its SHA-256 to standard error, as `sha256sum` would: a receiver can detect a truncated
+ * copy. The copy is made in a file first, because a slow reader would keep a snapshot open, and SQLite's log growing.
  */
 async function backupToOutput(call: Call): Promise<void> {
   const { stdout, stderr } = call.terminal;

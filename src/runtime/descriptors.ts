@@ -13,7 +13,7 @@ const maxSpareFiles = 32;
 const maxSpareSockets = 64;
 /** Connections of peers that may not ask for decisions; each lasts a second. */
 const maxStrangers = 64;
-/** Files of SQLite, or connections to Redis, Sentinels and nodes included, and the process's own; without a pool for PostgreSQL. */
+/** Files of SQLite, or connections to Redis with Sentinels and nodes, and the process's own; without PostgreSQL's pool. */
 const storesAndOwnFiles = 32;
 
 /** Pools of one configuration. */
