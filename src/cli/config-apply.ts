@@ -1,4 +1,4 @@
-import { applyManaged, ManagedProblems } from '../runtime/managed-configuration.ts';
+import { applyManaged, ManagedProblems } from '../administration/managed.ts';
 import type { ManagedChanges } from '../stores/managed-records.ts';
 import type { Changed } from '../stores/scope-set-records.ts';
 import type { UserRecord } from '../stores/user-records.ts';
@@ -9,13 +9,9 @@ import { withStores } from './with-stores.ts';
 
 /** `config apply`: the users and scope sets of the file, even if another configuration has superseded it. */
 export async function applyConfiguration(call: Call): Promise<void> {
-  await withStores(call, async ({ config, read, records, sessions, audit, log }) => {
-    const applied = await applyManaged(config, {
-      stores: { records, sessions },
-      audit,
-      log,
-      reading: 'forced',
-    }).catch((error: unknown) => {
+  await withStores(call, async (context) => {
+    const { config, read } = context;
+    const applied = await applyManaged(config, { ...context, reading: 'forced' }).catch((error: unknown) => {
       throw error instanceof ManagedProblems ? findingsFailure(read, error.findings) : error;
     });
     if (applied.outcome !== 'applied') throw new Error(`a forced configuration was ${applied.outcome}`);

@@ -1,7 +1,7 @@
+import { managedOf } from '../administration/managed.ts';
 import type { Config } from '../config/sections/schema.ts';
 import type { Log } from '../log/log.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
-import { managedOf } from './managed-configuration.ts';
 import type { ReloadMetrics } from './reload-metrics.ts';
 
 /** Interval at which a process checks that no other has superseded its configuration, ms. */

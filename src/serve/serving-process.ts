@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { applyManaged } from '../administration/managed.ts';
 import { readFrom } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { composeGateway, type LastingParts } from '../gateway/compose.ts';
@@ -11,7 +12,6 @@ import type { FailedHandshakes } from '../listeners/failed-handshakes.ts';
 import type { HttpListener } from '../listeners/http-listener.ts';
 import type { ListenersTls } from '../listeners/listener-certificates.ts';
 import type { BackgroundWork } from '../runtime/background-work.ts';
-import { applyManaged } from '../runtime/managed-configuration.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import type { CompleteConfiguration, Opened, Serving } from './running-gateway.ts';
 
@@ -50,7 +50,8 @@ export class ServingProcess implements Serving {
   async reload(next: CompleteConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']> {
     const gateway = await this.#compose(next);
     const { lasting } = this.#parts;
-    const options = { ...lasting, ...lasting.auditTrail, reading };
+    const { stores, auditTrail, log } = lasting;
+    const options = { ...stores, ...auditTrail, log, reading };
     const { outcome } = await applyManaged(next.config, options).catch(async (error: unknown) => {
       await gateway.close();
       throw error;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { applyManaged } from '../administration/managed.ts';
 import { type ConfiguredFiles, readFrom } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { describeAddress } from '../config/values/postgres-address.ts';
@@ -17,7 +18,6 @@ import { startAuditTrail } from '../runtime/audit-trail.ts';
 import { startBackgroundWork } from '../runtime/background-work.ts';
 import { openBootstrap } from '../runtime/bootstrap.ts';
 import { loadEngine } from '../runtime/engine.ts';
-import { applyManaged } from '../runtime/managed-configuration.ts';
 import { traceStores } from '../runtime/spans.ts';
 import type { Creation } from '../runtime/store-files.ts';
 import { measureStores } from '../runtime/store-metrics.ts';
@@ -118,7 +118,7 @@ async function applyAtStart(
   config: Config,
   { stores, log, auditTrail: { audit } }: Pick<LastingParts, 'stores' | 'log' | 'auditTrail'>,
 ): Promise<void> {
-  const made = await applyManaged(config, { stores, audit, log, reading: 'next' });
+  const made = await applyManaged(config, { ...stores, audit, log, reading: 'next' });
   if (made.outcome === 'applied' && made.superseded !== null)
     log.warn('users and scope sets of the configuration supersede others that were in force', {
       superseded: made.superseded,

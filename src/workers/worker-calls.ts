@@ -1,7 +1,7 @@
+import { ManagedProblems } from '../administration/managed.ts';
 import type { Finding } from '../config/report/problems.ts';
 import { Refusal, type RefusalCode } from '../errors.ts';
 import type { MetricSnapshot } from '../metrics/registry.ts';
-import { ManagedProblems } from '../runtime/managed-configuration.ts';
 import type { WorkerFunctions } from './worker-api.ts';
 
 /** Message of the supervisor: a function to be called. */

@@ -1,5 +1,5 @@
 import argon2 from 'argon2';
-import { ManagedProblems } from '../../src/runtime/managed-configuration.ts';
+import { ManagedProblems } from '../../src/administration/managed.ts';
 import { eventually } from '../support/eventually.ts';
 import { commandsOn } from '../support/gateway/commands-on.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway/gateway.ts';

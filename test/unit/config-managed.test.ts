@@ -1,5 +1,5 @@
 import t from 'tap';
-import { managedOf } from '../../src/runtime/managed-configuration.ts';
+import { managedOf } from '../../src/administration/managed.ts';
 import { loadGood, type Row, testRows } from './config-rows.ts';
 
 const argon2 =

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { managedOf } from '../../src/administration/managed.ts';
 import type { Config } from '../../src/config/sections/schema.ts';
-import { managedOf } from '../../src/runtime/managed-configuration.ts';
 import { ManagedReadings } from '../../src/runtime/managed-readings.ts';
 import type { ConfigurationInForce } from '../../src/stores/managed-records.ts';
 import { loadGood } from './config-rows.ts';

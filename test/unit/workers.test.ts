@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { stringify } from 'yaml';
+import { ManagedProblems } from '../../src/administration/managed.ts';
 import { workerCount } from '../../src/cli/serve/serve.ts';
 import { loadConfigText } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/sections/schema.ts';
 import { Refusal } from '../../src/errors.ts';
 import type { Readiness } from '../../src/http/readiness.ts';
-import { ManagedProblems } from '../../src/runtime/managed-configuration.ts';
 import { StoreOpenError } from '../../src/stores/store-open-error.ts';
 import { combineReadiness } from '../../src/workers/combined-readiness.ts';
 import { passLines } from '../../src/workers/pass-lines.ts';

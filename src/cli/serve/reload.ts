@@ -1,8 +1,8 @@
 import { statSync, unwatchFile, watchFile } from 'node:fs';
+import { ManagedProblems } from '../../administration/managed.ts';
 import { configuredPaths } from '../../config/configured-files.ts';
 import { formatProblem } from '../../config/report/problems.ts';
 import type { Log } from '../../log/log.ts';
-import { ManagedProblems } from '../../runtime/managed-configuration.ts';
 import type { RunningGateway } from '../../serve/running-gateway.ts';
 import type { Call } from '../command.ts';
 import { linesOf, type ReadConfig, readConfig, warningLines } from '../configuration.ts';

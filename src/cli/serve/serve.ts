@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { ManagedProblems } from '../../administration/managed.ts';
 import type { Config } from '../../config/sections/schema.ts';
 import { createLineWriter, type LineWriter } from '../../log/line-writer.ts';
 import { createLog, type Log } from '../../log/log.ts';
 import { hostAndPort } from '../../proxy/upstream-failure.ts';
-import { ManagedProblems } from '../../runtime/managed-configuration.ts';
 import { exitOnUncaught } from '../../serve/exit-on-uncaught.ts';
 import type { RunningGateway } from '../../serve/running-gateway.ts';
 import { collectGarbageOnceIdle } from '../../workers/idle-garbage.ts';

@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Audit, ChangeEvent } from '../administration/audit.ts';
-import { configured } from '../administration/caller.ts';
-import { changedSetEvents, createdSetEvents } from '../administration/scope-set-events.ts';
-import { changedUserEvents, createdUserEvents } from '../administration/user-events.ts';
 import type { Finding } from '../config/report/problems.ts';
 import type { Config } from '../config/sections/schema.ts';
-import { Refusal } from '../errors.ts';
+import { isRefusal } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
 import type {
@@ -16,17 +12,23 @@ import type {
   ManagedReading,
   ManagedRecords,
 } from '../stores/managed-records.ts';
-import type { Stores } from './stores.ts';
+import type { Records } from '../stores/records.ts';
+import type { Audit, ChangeEvent } from './audit.ts';
+import { configured } from './caller.ts';
+import { changedSetEvents, createdSetEvents } from './scope-set-events.ts';
+import { endSessions, type SessionEndParts } from './session-ends.ts';
+import { changedUserEvents, createdUserEvents } from './user-events.ts';
 
 /** Dependencies of {@link applyManaged}. */
 export interface ApplyManagedOptions {
-  readonly stores: Pick<Stores, 'records' | 'sessions'>;
+  readonly records: Pick<Records, 'applyManaged'>;
+  readonly sessions: SessionEndParts['sessions'];
   readonly audit: Audit;
   readonly log: Pick<Log, 'warn'>;
   readonly reading: ManagedReading;
 }
 
-/** What in the configuration doesn't fit the records; nothing was changed. */
+/** Problems of a configuration that doesn't fit the records; nothing was changed. */
 export class ManagedProblems extends Error {
   readonly findings: readonly Finding[];
 
@@ -41,19 +43,16 @@ export class ManagedProblems extends Error {
  * Brings the users and scope sets of the records in step with the configuration, once among all processes that share the
  * records, by {@link ManagedRecords.applyManaged}. Rejects with {@link ManagedProblems}.
  */
-export async function applyManaged(
-  config: Config,
-  { stores, audit, log, reading }: ApplyManagedOptions,
-): Promise<ManagedOutcome> {
-  const wanted = managedOf(config);
-  const outcome = await stores.records
-    .applyManaged(wanted, { reading, audit: audit.withChange(configured, eventsOf) })
+export async function applyManaged(config: Config, parts: ApplyManagedOptions): Promise<ManagedOutcome> {
+  const { records, reading, audit } = parts;
+  const outcome = await records
+    .applyManaged(managedOf(config), { reading, audit: audit.withChange(configured, eventsOf) })
     .catch((error: unknown) => {
-      const isLast = error instanceof Refusal && error.code === 'last_administrator';
-      throw isLast ? new ManagedProblems([lastAdministrator(config)]) : error;
+      if (!isRefusal(error, 'last_administrator')) throw error;
+      throw new ManagedProblems([lastAdministrator(config)]);
     });
   if (outcome.outcome === 'conflicts') throw new ManagedProblems(outcome.conflicts.map(findingOf));
-  if (outcome.outcome === 'applied') await endSessions(outcome.changes, { stores, audit, log });
+  if (outcome.outcome === 'applied') await endSessionsOf(outcome.changes, parts);
   return outcome;
 }
 
@@ -129,16 +128,23 @@ function lastAdministrator({ users }: Config): Finding {
   return { path, rule: 'would leave no administrator who is enabled and can sign in', at: 'key' };
 }
 
-/** Ends the sessions of users who were disabled or got another password; the records say so whatever becomes of this. */
-async function endSessions(
+/** Ends the sessions of users who were disabled or got another password; by the records they have ended in any case. */
+async function endSessionsOf(
   { changedUsers }: ManagedChanges,
-  { stores: { sessions }, audit, log }: Omit<ApplyManagedOptions, 'reading'>,
+  { sessions, audit, log }: ApplyManagedOptions,
 ): Promise<void> {
+  const parts: SessionEndParts = {
+    sessions,
+    audit,
+    // A gateway is notified by the session store.
+    onCredentialEnded() {},
+    onSessionsKept(error) {
+      throw error;
+    },
+  };
   try {
     for (const { before, after } of changedUsers)
-      if (before.user.epoch !== after.user.epoch)
-        for (const session of await sessions.revokeAllOf(after.user.id))
-          audit.record(configured, { event: 'session_revoked', subject: after.user.id, session });
+      if (before.user.epoch !== after.user.epoch) await endSessions(parts, configured, after.user.id);
   } catch (error) {
     log.warn('sessions of users who left the configuration were not removed', { err: error });
   }
