@@ -1,5 +1,5 @@
+import { presentUser } from '../administration/present-user.ts';
 import { providerOf } from '../config/sections/identity-providers.ts';
-import { presentUser } from '../endpoints/users/present-user.ts';
 import type { UserRecord } from '../stores/user-records.ts';
 import type { CommandContext } from './with-stores.ts';
 

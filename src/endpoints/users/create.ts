@@ -1,10 +1,10 @@
+import { presentUser } from '../../administration/present-user.ts';
 import { createUser, usersWrite } from '../../administration/users.ts';
 import { entityTagOf } from '../../http/if-match.ts';
 import { parseUsername } from '../../rules/account-name.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { passwordProblems, readWriteBody, scopeSetProblems } from '../write-body.ts';
-import { presentUser } from './present-user.ts';
 import { hashPassword, passwordOfService } from './user-changes.ts';
 import { documentedBounds, secretFields, userCreate, userRead } from './user-schemas.ts';
 

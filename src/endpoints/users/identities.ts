@@ -1,13 +1,36 @@
+import { z } from 'zod';
+import { presentIdentities } from '../../administration/present-user.ts';
 import { linkIdentity, unlinkIdentity } from '../../administration/user-identities.ts';
 import { usersWrite } from '../../administration/users.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
+import { maxSubjectLength } from '../../identity-providers/assertion.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
+import { codePointString, withoutControlCharacters } from '../../input/pydantic-types.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { readWriteBody } from '../write-body.ts';
-import { identityLink, identityList, identityQuery, identityRead } from './identity-schemas.ts';
-import { presentIdentities } from './present-user.ts';
+import { identityList, identityRead } from './user-schemas.ts';
+
+const subjectText = () =>
+  codePointString({ min: 1, max: maxSubjectLength, pattern: withoutControlCharacters }).describe(
+    'The `sub` of the user at the provider, exactly.',
+  );
+
+/** A new identity; `providers` are the names of the configured ones (empty: any, for the OpenAPI document). */
+function identityLink(providers: readonly string[]) {
+  const [first, ...others] = providers;
+  const provider = first === undefined ? z.string() : z.enum([first, ...others]);
+  return z
+    .strictObject({
+      provider: provider.describe('The name of a configured identity provider.'),
+      subject: subjectText().refine((subject) => subject.trim() !== '', 'must not be blank'),
+    })
+    .meta({ id: 'IdentityLink' });
+}
+
+/** The identity to unlink. */
+const identityQuery = z.strictObject({ provider: z.string(), subject: z.string() });
 
 /** `GET /api/admin/users/{id}/identities`: in the order in which they were linked. */
 export const usersIdentities: EndpointDefinition = {

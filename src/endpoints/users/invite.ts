@@ -1,11 +1,17 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { inviteUser } from '../../administration/invitations.ts';
-import { toTimestamp } from '../../administration/timestamp.ts';
+import { timestamp, toTimestamp } from '../../administration/timestamp.ts';
 import { usersWrite } from '../../administration/users.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
-import { invitation } from './invitation-schemas.ts';
+
+const invitation = z
+  .object({
+    token: z.string().describe('Shown this once; the user presents it with a new password.'),
+    expires: timestamp,
+  })
+  .meta({ id: 'Invitation' });
 
 /** `POST /api/admin/users/{id}/invitation`: a token by which the user sets a password, shown this once. */
 export const usersInvite: EndpointDefinition = {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { presentUser } from '../../administration/present-user.ts';
 import { changeUser, usersWrite } from '../../administration/users.ts';
 import { isUserName, passwordIsName } from '../../credentials/password-rules.ts';
 import { ValidationError, type ValidationProblem } from '../../errors.ts';
@@ -9,7 +10,6 @@ import type { UserRecord, UserRecordChanges } from '../../stores/user-records.ts
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { passwordProblems, readWriteBody, scopeSetProblems } from '../write-body.ts';
-import { presentUser } from './present-user.ts';
 import { hashPassword, passwordOfService } from './user-changes.ts';
 import { documentedBounds, secretFields, userPatch, userRead } from './user-schemas.ts';
 

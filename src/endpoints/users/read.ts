@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+import { presentUser } from '../../administration/present-user.ts';
 import { Refusal } from '../../errors.ts';
 import { entityTagOf } from '../../http/if-match.ts';
 import { canonicalAccountName } from '../../rules/account-name.ts';
@@ -7,7 +9,6 @@ import type { EndpointDefinition } from '../endpoint.ts';
 import { defineFilters } from '../lists/filters.ts';
 import { createListRequests } from '../lists/list-request.ts';
 import { listQuerySchema } from '../lists/list-spec.ts';
-import { presentUser } from './present-user.ts';
 import { userListSpec, userPage, userRead } from './user-schemas.ts';
 
 const guard = { scopes: ['users:read'] } as const;
@@ -33,7 +34,7 @@ export const usersList: EndpointDefinition = {
         status: 200,
         body: body(page, {
           positionOf: (record) => positionOf(record, query.sortBy),
-          present: (record) => presentUser(record, parts),
+          present: (record): z.input<typeof userRead> => presentUser(record, parts),
         }),
       };
     };

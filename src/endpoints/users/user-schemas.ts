@@ -7,7 +7,6 @@ import { newPassword, newUsername } from '../account-fields.ts';
 import { instantOperators } from '../lists/list-fields.ts';
 import type { ListSpec } from '../lists/list-spec.ts';
 import { pageFields } from '../lists/page.ts';
-import { identityList } from './identity-schemas.ts';
 
 const kinds = ['person', 'service'] as const;
 const maxScopes = 256;
@@ -89,6 +88,17 @@ export const removalQuery = z.strictObject({
 });
 
 const scopeList = z.array(z.string());
+
+/** An identity as it is read. */
+export const identityRead = z
+  .object({
+    provider: z.string().nullable().describe('Null: no configured provider has its issuer.'),
+    subject: z.string(),
+  })
+  .meta({ id: 'Identity' });
+
+/** The identities of a user. */
+export const identityList = z.array(identityRead).meta({ id: 'Identities' });
 
 /** A user as it is read. */
 export const userRead = z

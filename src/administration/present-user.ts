@@ -1,22 +1,16 @@
-import type { z } from 'zod';
-import { toTimestamp } from '../../administration/timestamp.ts';
-import type { Holdings } from '../../credentials/holdings.ts';
-import type { UserRecord } from '../../stores/user-records.ts';
-import type { identityList } from './identity-schemas.ts';
-import type { userRead } from './user-schemas.ts';
+import type { Holdings } from '../credentials/holdings.ts';
+import type { UserRecord } from '../stores/user-records.ts';
+import { toTimestamp } from './timestamp.ts';
 
-/** What users are presented with. */
-export interface PresentUserOptions {
+/** Dependencies of presenting users. */
+export interface PresentUserParts {
   readonly holdings: Holdings;
   /** The name of the provider with that issuer; null: none is configured. */
   readonly providerOf: (issuer: string) => string | null;
 }
 
 /** A user as `UserRead`: never the password's hash. */
-export function presentUser(
-  record: UserRecord,
-  { holdings, providerOf }: PresentUserOptions,
-): z.input<typeof userRead> {
+export function presentUser(record: UserRecord, { holdings, providerOf }: PresentUserParts) {
   const { user } = record;
   const granted = holdings.fromProviders(record);
   return {
@@ -41,9 +35,6 @@ export function presentUser(
 }
 
 /** The identities of a user, in the order in which they were linked. */
-export function presentIdentities(
-  { identities }: UserRecord,
-  providerOf: PresentUserOptions['providerOf'],
-): z.input<typeof identityList> {
+export function presentIdentities({ identities }: UserRecord, providerOf: PresentUserParts['providerOf']) {
   return identities.map(({ issuer, subject }) => ({ provider: providerOf(issuer), subject }));
 }
