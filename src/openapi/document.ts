@@ -4,8 +4,10 @@ import { builtInScopes } from '../config/values/scope-names.ts';
 import { apiKeyInDb } from '../endpoints/api-keys/api-key-schemas.ts';
 import { backChannelLogout } from '../endpoints/back-channel-logout.ts';
 import type { Operation } from '../endpoints/endpoint.ts';
+import { login } from '../endpoints/login.ts';
 import { providerExchange, providerExchangeForm } from '../endpoints/provider-exchange.ts';
 import { providerStart } from '../endpoints/provider-start.ts';
+import { refresh } from '../endpoints/refresh.ts';
 import { administrationEndpoints, credentialEndpoints } from '../endpoints/table.ts';
 import { errorBody, oauthErrorBody, validationErrorBody, validationProblem } from './error-schemas.ts';
 import { describeOperation } from './operation.ts';
@@ -50,8 +52,8 @@ const securitySchemes: Json = {
       'A JWT from sign-in or refresh, sent as `Authorization: Bearer`. The catalogue also has the scopes of the configuration. The refresh token is in a cookie, so a refresh takes no parameters.',
     flows: {
       password: {
-        tokenUrl: '/api/login/access-token',
-        refreshUrl: '/api/login/refresh-token',
+        tokenUrl: login.path,
+        refreshUrl: refresh.path,
         scopes: builtInScopes,
       },
     },
