@@ -1,12 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import type { Config } from '../config/sections/schema.ts';
 import type { Upstream } from '../http1/client/client-pool.ts';
 import type { SpareSockets } from '../http1/client/client-socket.ts';
 import { maxProviderConnections } from '../identity-providers/provider-network.ts';
 import type { Log } from '../log/log.ts';
+import { atMost, managementConnections, readDescriptorLimit } from './descriptor-limit.ts';
 
-/** Connections of probes and scrapes. */
-const maxManagementConnections = 100;
 /** Files read again, traces, and names looked up: eight for one about which every name server is silent. */
 const maxSpareFiles = 32;
 /** Attempts at further addresses of upstreams. */
@@ -107,24 +106,6 @@ export class Descriptors {
   };
 }
 
-/** Maximum number of connections to the management listener. */
-export function managementConnections(limit = readDescriptorLimit()): number {
-  return atMost(maxManagementConnections, limit);
-}
-
-/**
- * Reads how many file descriptors this process may have open; infinite where the system doesn't say so in `/proc`. Node raises
- * the soft limit to the hard one when it starts.
- */
-export function readDescriptorLimit(): number {
-  try {
-    const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-    return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
-}
-
 /** Counts the descriptors that are open now; 0 where the system doesn't say. */
 export function countOpenDescriptors(): number {
   try {
@@ -133,11 +114,6 @@ export function countOpenDescriptors(): number {
   } catch {
     return 0;
   }
-}
-
-/** A part that must not use up a low limit. */
-function atMost(most: number, limit: number): number {
-  return Math.max(8, Math.min(most, Math.floor(limit / 16)));
 }
 
 function createSpareSockets(count: number): SpareSockets {

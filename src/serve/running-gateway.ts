@@ -6,7 +6,7 @@ import type { ListenerAddress } from '../listeners/decision-listeners.ts';
 import { ListenerCertificates, type ListenersTls } from '../listeners/listener-certificates.ts';
 import type { Log } from '../log/log.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
-import { managementConnections } from '../runtime/descriptors.ts';
+import { managementConnections } from '../runtime/descriptor-limit.ts';
 import { ManagedReadings } from '../runtime/managed-readings.ts';
 import { addReloads, type ReloadMetrics } from '../runtime/reload-metrics.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
@@ -39,7 +39,8 @@ export interface Opened {
 }
 
 /** The part of a gateway that serves requests: this process, or several workers. */
-export interface Serving extends Opened {
+export interface Serving {
+  readonly opened: Opened;
   /**
    * Serves by another configuration from now on; requests in flight finish under the old one. Its users and scope sets are
    * applied as `reading` says. Rejects, with everything as it was, when that fails or a file can't be used.
@@ -118,20 +119,13 @@ export async function runGateway(
 }
 
 /** A gateway that runs, in one process or several, and reloads its configuration. */
-export class RunningGateway implements Opened {
-  readonly address: AddressInfo;
-  readonly decisionAddresses: readonly AddressInfo[];
-  readonly bootstrapToken: string | null;
-  readonly managementAddress: AddressInfo;
+export class RunningGateway {
+  readonly opened: Opened & { readonly managementAddress: AddressInfo };
   readonly #parts: RunningParts;
   #config: Config;
 
   constructor(config: Config, managementAddress: AddressInfo, parts: RunningParts) {
-    const { address, decisionAddresses, bootstrapToken } = parts.serving;
-    this.address = address;
-    this.decisionAddresses = decisionAddresses;
-    this.bootstrapToken = bootstrapToken;
-    this.managementAddress = managementAddress;
+    this.opened = { ...parts.serving.opened, managementAddress };
     this.#parts = parts;
     this.#config = config;
   }

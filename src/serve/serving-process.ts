@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyManaged } from '../administration/managed.ts';
 import { readFrom } from '../config/configured-files.ts';
@@ -19,7 +18,7 @@ import type { CompleteConfiguration, Opened, Serving } from './running-gateway.t
 const maxAuditFlushMs = 2_000;
 
 /** Parts of a {@link ServingProcess}, in the order in which they are started. */
-export interface ServingParts extends Opened {
+export interface ServingParts {
   /** The configuration of the start. */
   readonly config: Config;
   readonly lasting: LastingParts;
@@ -29,20 +28,17 @@ export interface ServingParts extends Opened {
   readonly handshakes: FailedHandshakes;
   readonly decisions: DecisionListeners;
   readonly background: BackgroundWork;
+  readonly opened: Opened;
 }
 
 /** The one process of a gateway that serves requests, or one of several: its listeners, stores and background work. */
 export class ServingProcess implements Serving {
-  readonly address: AddressInfo;
-  readonly decisionAddresses: readonly AddressInfo[];
-  readonly bootstrapToken: string | null;
+  readonly opened: Opened;
   readonly #parts: ServingParts;
   #config: Config;
 
   constructor(parts: ServingParts) {
-    this.address = parts.address;
-    this.decisionAddresses = parts.decisionAddresses;
-    this.bootstrapToken = parts.bootstrapToken;
+    this.opened = parts.opened;
     this.#parts = parts;
     this.#config = parts.config;
   }

@@ -105,11 +105,9 @@ export async function startProcess(
     startDraining,
     listener,
     handshakes,
-    address,
     decisions,
-    decisionAddresses,
     background,
-    bootstrapToken,
+    opened: { address, decisionAddresses, bootstrapToken },
   });
 }
 

@@ -62,8 +62,7 @@ class Worker implements WorkerFunctions {
     this.#serving = serving;
     reportCounts(required(this.#parts).metrics.registry, this.#report);
     collectGarbageOnceIdle();
-    const { address, decisionAddresses, bootstrapToken } = serving;
-    return { address, decisionAddresses, bootstrapToken };
+    return serving.opened;
   }
 
   reload(next: CompleteConfiguration, reading: ManagedReading) {

@@ -104,7 +104,7 @@ export class WorkerGroup {
 
   #servingAt(opened: Opened): Serving {
     return {
-      ...opened,
+      opened,
       reload: (next, reading) => this.#reload(next, reading),
       renewTls: (tls) => this.#renewTls(tls),
       configurationInForce: () => this.#serving()[0]?.call('configurationInForce') ?? notServing(),

@@ -48,7 +48,7 @@ if (isLong) {
       await gateway.stop();
       rmSync(folder, { recursive: true });
     });
-    const origin = `http://127.0.0.1:${gateway.address.port}`;
+    const origin = `http://127.0.0.1:${gateway.opened.address.port}`;
     let before = 0;
     for (let count = 1; count <= warmUpCount + reloadCount; count++) {
       await gateway.reload(read(count));

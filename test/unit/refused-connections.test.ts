@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import { createMetricsRegistry } from '../../src/metrics/registry.ts';
-import { countOpenDescriptors, readDescriptorLimit } from '../../src/runtime/descriptors.ts';
+import { readDescriptorLimit } from '../../src/runtime/descriptor-limit.ts';
+import { countOpenDescriptors } from '../../src/runtime/descriptors.ts';
 import { isOutOfDescriptors, RefusedConnections } from '../../src/runtime/refused-connections.ts';
 
 function start() {

@@ -1,10 +1,10 @@
 const username = 'admin';
 
-/** Where a gateway is reached. */
-export interface Place {
+/** Addresses of a gateway. */
+export interface GatewayUrls {
   /** Its origin. */
   readonly url: string;
-  /** Where people begin, a path: to sign in, and to make the first administrator. Null: it has no pages. */
+  /** Paths of the pages to sign in and to create the first administrator; null if there are no pages. */
   readonly pages: { readonly start: string; readonly activation: string } | null;
 }
 
@@ -20,17 +20,17 @@ function extract(name: string): string {
   return `sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`;
 }
 
-/** A heading in the lines. `#` would do in scripts, but an interactive zsh takes it for a command. */
+/** A heading in the lines: an interactive zsh takes a `#` for a command. */
 function heading(text: string): string {
   return `: '${text}'`;
 }
 
 /**
- * The address to begin with in a browser, and shell lines that try every part of the gateway once, in order; they can be
- * pasted as a whole into sh, bash and zsh. Once activation is closed, both begin with signing in.
+ * The address to begin with in a browser, and shell lines that try every part of the gateway once, in order, and can be pasted
+ * as a whole into sh, bash and zsh. Once activation is closed, both begin with signing in.
  */
-export function quickstartLines(place: Place, credentials: FirstCredentials): string[] {
-  return printedLines(place, credentials, [
+export function quickstartLines(urls: GatewayUrls, credentials: FirstCredentials): string[] {
+  return printedLines(urls, credentials, [
     ...signingIn(credentials),
     '',
     heading('Mint an API key, which is shown only this time'),
@@ -55,8 +55,8 @@ export function quickstartLines(place: Place, credentials: FirstCredentials): st
 }
 
 /** Shell lines for a service that is behind the gateway; otherwise as {@link quickstartLines}. */
-export function tryOutLines(place: Place, credentials: FirstCredentials): string[] {
-  return printedLines(place, credentials, [
+export function tryOutLines(urls: GatewayUrls, credentials: FirstCredentials): string[] {
+  return printedLines(urls, credentials, [
     ...signingIn(credentials),
     '',
     heading('Call the service, without a credential (401) and with one'),
@@ -66,26 +66,29 @@ export function tryOutLines(place: Place, credentials: FirstCredentials): string
 }
 
 /** The address of the form for the first administrator, with the token filled in; undefined if there is no such form. */
-export function activationAddress({ url, pages }: Place, bootstrapToken: string | null): string | undefined {
+export function activationAddress(
+  { url, pages }: GatewayUrls,
+  bootstrapToken: string | null,
+): string | undefined {
   if (pages === null || bootstrapToken === null) return undefined;
-  // What follows the # is never sent to a server.
+  // A fragment is never sent to a server.
   return `${url}${pages.activation}#token=${bootstrapToken}`;
 }
 
 function printedLines(
-  place: Place,
+  urls: GatewayUrls,
   { bootstrapToken, password }: FirstCredentials,
   lines: readonly string[],
 ): string[] {
-  const { url, pages } = place;
+  const { url, pages } = urls;
   const variables = [
     `URL=${url} JAR=$(mktemp)`,
-    // No one else may know the password, and everyone knows one from a document.
+    // Random: everyone would know a password from a document.
     bootstrapToken === null ? `PASSWORD='the password of ${username}'` : `PASSWORD=${password}`,
   ];
   const indented = [...variables, ...lines].map((line) => (line === '' ? '' : `  ${line}`));
   if (pages === null) return ['', 'Try it in another terminal:', '', ...indented, ''];
-  const page = activationAddress(place, bootstrapToken) ?? `${url}${pages.start}`;
+  const page = activationAddress(urls, bootstrapToken) ?? `${url}${pages.start}`;
   return ['', `Open it in a browser: ${page}`, '', 'Or try it in another terminal:', '', ...indented, ''];
 }
 

@@ -11,7 +11,7 @@ import type { RunningGateway } from '../../serve/running-gateway.ts';
 import { collectGarbageOnceIdle } from '../../workers/idle-garbage.ts';
 import { type Call, Failure } from '../command.ts';
 import { findingsFailure, type ReadConfig, readConfig, requireServableConfig } from '../configuration.ts';
-import { activationAddress, type Place, quickstartLines, tryOutLines } from './quickstart-lines.ts';
+import { activationAddress, type GatewayUrls, quickstartLines, tryOutLines } from './quickstart-lines.ts';
 import { ConfigurationWatch, fileFailureOf, logWarnings } from './reload.ts';
 
 /** `serve`: runs the gateway until `stopRequested` resolves, then drains it; a gateway that is still starting just ends. */
@@ -34,7 +34,7 @@ export async function serve(call: Call, stopRequested: Promise<void>): Promise<v
   tellOnTerminal(call, 'stopped');
 }
 
-/** For people only: the log and the exit code tell a supervisor. */
+/** Tells people alone: a service manager has the log and the exit code. */
 function tellOnTerminal({ terminal }: Call, text: string): void {
   if (terminal.stderr.isTTY) terminal.stderr.write(`postern: ${text}\n`);
 }
@@ -99,35 +99,35 @@ function listenFailureOf(error: unknown, { listen, management }: Config): Failur
 }
 
 function announcement(call: Call, config: Config, gateway: RunningGateway): string[] {
-  const { address, managementAddress, bootstrapToken } = gateway;
+  const { address, managementAddress, bootstrapToken } = gateway.opened;
   const { web, base_url: baseUrl } = config;
   const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${textOf(address)}`;
   // The configuration can't name a port that the system chooses at the start.
-  const place = placeOf(config, config.listen.port === 0 ? url : baseUrl);
+  const urls = urlsOf(config, config.listen.port === 0 ? url : baseUrl);
   return [
     `postern: listening on ${url}, management on http://${textOf(managementAddress)}`,
     ...(web === undefined ? [] : pageLines(web, baseUrl)),
     ...(bootstrapToken === null ? [] : [`postern: bootstrap token: ${bootstrapToken}`]),
-    ...beginning(call, place, bootstrapToken),
+    ...beginning(call, urls, bootstrapToken),
   ];
 }
 
 /** First steps with the gateway: for a first try, commands to paste as well. */
-function beginning(call: Call, place: Place, bootstrapToken: string | null): string[] {
+function beginning(call: Call, urls: GatewayUrls, bootstrapToken: string | null): string[] {
   const credentials = { bootstrapToken, password: randomBytes(12).toString('hex') };
-  if (call.isSet('quickstart')) return quickstartLines(place, credentials);
-  if (call.text('upstream') !== undefined) return tryOutLines(place, credentials);
-  const address = activationAddress(place, bootstrapToken);
+  if (call.isSet('quickstart')) return quickstartLines(urls, credentials);
+  if (call.text('upstream') !== undefined) return tryOutLines(urls, credentials);
+  const address = activationAddress(urls, bootstrapToken);
   return address === undefined ? [] : [`postern: create the first administrator at: ${address}`];
 }
 
-function placeOf({ web }: Config, url: string): Place {
+function urlsOf({ web }: Config, url: string): GatewayUrls {
   if (web === undefined) return { url, pages: null };
   const { path, home = `${path}/` } = web;
   return { url, pages: { start: home, activation: `${path}/activate` } };
 }
 
-/** Where people begin, as they reach it from outside. */
+/** Pages that people begin with, at their addresses from outside. */
 function pageLines({ path, console }: NonNullable<Config['web']>, baseUrl: string): string[] {
   const lines = [`postern: sign-in page: ${baseUrl}${path}/`];
   if (console !== undefined) lines.push(`postern: console: ${console.base_url ?? baseUrl}${path}/console/`);

@@ -132,13 +132,13 @@ export async function startTestGateway(
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   });
   return {
-    port: gateway.address.port,
-    managementPort: gateway.managementAddress.port,
-    decisionPorts: gateway.decisionAddresses.map(({ port }) => port),
+    port: gateway.opened.address.port,
+    managementPort: gateway.opened.managementAddress.port,
+    decisionPorts: gateway.opened.decisionAddresses.map(({ port }) => port),
     folder,
     configFile,
     upstream,
-    api: createApiClient(gateway.address.port, secrets),
+    api: createApiClient(gateway.opened.address.port, secrets),
     secrets,
     advance: (milliseconds) => {
       ahead += milliseconds;
