@@ -49,7 +49,7 @@ const addressesAreVerified: Rule = (config, { report }) => {
     );
 };
 
-// A name belongs to whoever signs in with it first, and once that user is removed, to the next one.
+// A name belongs to the first user who signs in with it, and once that user is removed, to the next.
 const namesAreGiven: Rule = (config, { report }) => {
   const open = Object.entries(config.identity_providers ?? {})
     .filter(([, provider]) => provider?.accounts === 'create')

@@ -30,7 +30,7 @@ export function echoPage(
     wide: true,
     content: [
       username === undefined
-        ? html`<p>This page stands in for your service. Postern sent it ${request}, and nobody is signed in.</p>`
+        ? html`<p>This page stands in for your service. Postern sent it ${request}, and no one is signed in.</p>`
         : html`
             <p>
               This page stands in for your service. Postern sent it ${request} with these headers, which no client can

@@ -22,7 +22,7 @@ const signInAgain: ErrorWords = {
 };
 const tooLarge: ErrorWords = {
   heading: 'This is too large',
-  text: 'What your browser sent is larger than this place accepts. Go back and try with less.',
+  text: 'What your browser sent is larger than this site accepts. Go back and try with less.',
   steps: ['home'],
 };
 const notForPages: ErrorWords = {
@@ -123,7 +123,7 @@ const byCode: Readonly<Record<RefusalCode, ErrorWords>> = {
   body_too_large: tooLarge,
   target_too_long: {
     heading: 'This address is too long',
-    text: 'Your browser asked for an address that is longer than this place accepts. Check the link that you followed.',
+    text: 'Your browser asked for an address that is longer than this site accepts. Check the link that you followed.',
     steps: ['home'],
   },
   headers_too_large: {

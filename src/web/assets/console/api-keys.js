@@ -118,7 +118,7 @@ function held({ scope_sets: sets, scopes }) {
 /** The user of a key or session. @param {{ readonly user: any }} options */
 export function Person({ user }) {
   const { root, served, may } = useContext(Console);
-  if (user === null) return html`<span class="quiet">nobody</span>`;
+  if (user === null) return html`<span class="quiet">no one</span>`;
   if (user.username === null) return html`<span title=${user.id}>removed user</span>`;
   const name = html`<${Text} of=${user.username} />`;
   if (!served.has('users') || !may('users:read')) return html`<span title=${user.id}>${name}</span>`;

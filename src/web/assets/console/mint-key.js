@@ -114,7 +114,7 @@ function MintedKey({ minted, onClose }) {
   const curl = `curl ${origin}/ \\\n  -H 'X-API-Key: ${minted.key}'`;
   return html`
     <div ref=${place} class="once">
-      <p><strong><${Text} of=${minted.label} /></strong>: copy it now. It is not shown again, and nobody can look it up.</p>
+      <p><strong><${Text} of=${minted.label} /></strong>: copy it now. It is not shown again, and no one can look it up.</p>
       <${Copyable} text=${minted.key} what="key" long=${true} />
       <p>This calls the service with it; append the path you want to call:</p>
       <${Copyable} text=${curl} what="command" long=${true} />
