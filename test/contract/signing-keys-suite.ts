@@ -10,7 +10,7 @@ const key = (kid: string, of = series): NewSigningKey => ({ ...of, kid, privateJ
 
 /** The contract of every records store for keys that sign, and are replaced. */
 export function runSigningKeysSuite({ name, create }: RecordsFactory): void {
-  t.test(`${name}: of the first keys of several processes one signs`, async (t) => {
+  t.test(`${name}: one of the first keys of several processes signs`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     t.strictSame(await store.signingKeys(), { keys: [], time: startOfTime });
@@ -103,7 +103,7 @@ export function runSigningKeysSuite({ name, create }: RecordsFactory): void {
     t.match(await store.turnSigningKeys({ series, times, candidate: null }), { turn: { start: 'two' } });
   });
 
-  t.test(`${name}: a key that is revoked is gone, and another one signs at once`, async (t) => {
+  t.test(`${name}: a revoked key is gone, and another one signs at once`, async (t) => {
     const { store, openSecond } = await create(t);
     const second = await openSecond();
     const revoke = (kid: string, candidate: NewSigningKey | null = null) =>

@@ -94,7 +94,7 @@ t.test('cookies live through rotations of their secret', async (t) => {
   }
 });
 
-t.test('without rotation a key signs on', async (t) => {
+t.test('a key signs on without rotation', async (t) => {
   const gateway = await startWithUser(t, { signing_keys: { rotate_every: 'never' } });
   gateway.advance(1000 * 24 * 60 * minutes);
   const { accessToken } = await gateway.api.signIn(username, password);

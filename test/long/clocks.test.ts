@@ -125,7 +125,7 @@ if (createClock !== null) {
     t.equal((await refresh(gateway, cookie)).status, 200);
   });
 
-  t.test('gateways whose clocks differ accept each other’s tokens, and tell of it', async (t) => {
+  t.test('gateways whose clocks differ accept each other’s tokens, and log the difference', async (t) => {
     if (!requireRedis(t) || !requirePostgres(t)) return;
     const [redis, postgres] = await Promise.all([startRedis(t), startPostgres(t)]);
     const stores = { records: postgres.url, sessions: redis.url };

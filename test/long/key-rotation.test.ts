@@ -343,7 +343,7 @@ async function useElsewhere(
   return refused;
 }
 
-t.test(`${revocations} keys revoked: what the next one signs counts at once`, async (t) => {
+t.test(`${revocations} revoked keys: tokens of the next key count at once`, async (t) => {
   const run = await start(t, 1);
   if (run === null) return;
   const { gateways, postern, failures, counts } = run;

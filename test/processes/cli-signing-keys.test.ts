@@ -120,7 +120,7 @@ t.test('cookies of a revoked secret end, and their sessions do not', async (t) =
   t.equal((await gateway.api.refresh(fresh.cookie)).status, 200);
 });
 
-t.test('what can’t be asked for', async (t) => {
+t.test('unknown purposes and keys are refused', async (t) => {
   const folder = createCommandFolder(t);
   t.match(await folder.run(['signing-key', 'rotate', '--purpose', 'password']), {
     code: 2,

@@ -75,7 +75,7 @@ function keepAsking({ api }: GatewayProcess): () => Promise<void> {
 }
 
 testInOwnNetwork(import.meta.filename, etc, () => {
-  t.test('names that no name server responds for hold up nothing else', { timeout: 240_000 }, async (t) => {
+  t.test('silent names delay no other connection', { timeout: 240_000 }, async (t) => {
     if (!requireRedis(t)) return;
     const { dns, redis, gateway } = await start(t);
     const { api } = gateway;

@@ -73,7 +73,7 @@ t.test('a difference is logged when it begins and when it is over', async (t) =>
   t.strictSame(lines.slice(1), [[together, { store: 'records' }]]);
 });
 
-t.test('of several servers the worst counts', async (t) => {
+t.test('the worst of several servers counts', async (t) => {
   const { compare, lines } = createWatch(t);
   await compare([1, 1], [-5_000, 1], [3, 1]);
   t.strictSame(lines, [[apart, { store: 'records', ahead_ms: -5_000, uncertainty_ms: 1 }]]);

@@ -60,7 +60,7 @@ t.test('a refusal contains nothing of the token', async (t) => {
 });
 
 for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
-  t.test(`${algorithm}: what is signed verifies until the second it expires`, async (t) => {
+  t.test(`${algorithm}: a signed token verifies until the second in which it expires`, async (t) => {
     const own = createAccessTokens({
       ...base,
       algorithm,
@@ -100,7 +100,7 @@ t.test('every token has its own id', async (t) => {
   t.not((await tokens.verify(one.token)).tokenId, (await tokens.verify(two.token)).tokenId);
 });
 
-t.test('more scopes than a token can carry are an error where it is signed', async (t) => {
+t.test('signing a token with more scopes than fit is an error', async (t) => {
   const scopes = Array.from({ length: 2_000 }, (_, index) => `scope:${index}`);
   await t.rejects(tokens.sign({ ...grant, scopes }), RangeError);
 });

@@ -83,7 +83,7 @@ for (const [name, [text, binding]] of Object.entries(refused)) {
   });
 }
 
-t.test('whatever is presented, the response is invalid_cursor', (t) => {
+t.test('any other text is invalid_cursor', (t) => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string({ unit: 'binary' })), (text) => {
       try {

@@ -222,7 +222,7 @@ for (const { name, origin, providers = { idp }, ...row } of sessionRows) {
   });
 }
 
-t.test('what an issuer can grant is what any of its providers names', async (t) => {
+t.test('an issuer can grant the rights that any of its providers names', async (t) => {
   const other = { issuer: 'https://other.example.com', grants: [{ ...staff, scopes: ['d'] }] };
   const holdings = createHoldings(catalogue, {
     one: { issuer, grants: [admins] },

@@ -95,7 +95,7 @@ t.test('while the store is unavailable an unknown key is 503, not 401', async (t
   t.match(await ring.find(encoded(headerOf(second))), { kid: second.kid });
 });
 
-t.test('of an algorithm the key signs that began last, and has not been retired', async (t) => {
+t.test('the unretired key of an algorithm that began last signs', async (t) => {
   const { store, known, ring } = await setUp();
   t.equal(ring.signer('ES256').kid, first.kid);
   t.throws(() => ring.signer('EdDSA'), /no signing key/);
@@ -114,7 +114,7 @@ t.test('of an algorithm the key signs that began last, and has not been retired'
   }
 });
 
-t.test('a key that was removed counts no longer', async (t) => {
+t.test('a removed key no longer counts', async (t) => {
   const { store, known, ring } = await setUp();
   t.ok(ring.has(first.kid));
   store.keys = [third];

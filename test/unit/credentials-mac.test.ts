@@ -5,7 +5,7 @@ import { createMac } from '../../src/credentials/mac.ts';
 
 const secret = randomBytes(32);
 
-t.test('it is HMAC-SHA256 over fields prefixed with their lengths in bytes', (t) => {
+t.test('a MAC is HMAC-SHA256 over fields prefixed with their lengths in bytes', (t) => {
   const expected = createHmac('sha256', secret).update('7:purpose1:a2:é0:').digest();
   t.strictSame(createMac(secret, 'purpose')(['a', 'é', '']), expected);
   t.end();

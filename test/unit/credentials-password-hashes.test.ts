@@ -67,7 +67,7 @@ for (const [name, hash] of refused)
     t.equal(parsePasswordHash(hash), undefined),
   );
 
-t.test('accepted at the bounds', async (t) => {
+t.test('hashes at the bounds of their parameters are accepted', async (t) => {
   for (const hash of [
     `$argon2id$v=19$m=1048576,t=4,p=1$${argon2Rest}`,
     `$argon2i$v=16$m=8,p=1,t=100$${argon2Rest}`,

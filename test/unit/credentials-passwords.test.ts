@@ -25,7 +25,7 @@ for (const [name, [raw, expected]] of Object.entries(passwords)) {
   });
 }
 
-t.test('what is too long before composing is too long after it', (t) => {
+t.test('a password that is too long before composing is too long after it', (t) => {
   let most = 0;
   for (let code = 0; code <= 0x10ffff; code++) {
     if (code >= 0xd800 && code <= 0xdfff) continue;
@@ -83,7 +83,7 @@ async function leastCost(hasher: PasswordHasher, hash: string | null, password: 
 
 const dear = { ...cheap, memoryBytes: 8 * 1024 * 1024, iterations: 3 };
 
-t.test('each of them costs as much as a wrong password', async (t) => {
+t.test('every negative result costs as much as a wrong password', async (t) => {
   const hasher = createPasswordHasher(dear);
   const phc = await hasher.hash('correct horse');
   const wrong = await leastCost(hasher, phc, 'wrong');
@@ -101,7 +101,7 @@ for (const [name, before, now] of [
   ['an earlier, cheaper cost', cheap, dear],
   ['an earlier, dearer cost', dear, cheap],
 ] as const)
-  t.test(`a wrong password of a hash at ${name} costs as much as nobody's`, async (t) => {
+  t.test(`a wrong password of a hash at ${name} costs as much as that of no account`, async (t) => {
     const early = await createPasswordHasher(before).hash('correct horse');
     const hasher = createPasswordHasher({ ...now, storedHashes: () => [early.slice(0, -66)] });
     const today = await hasher.hash('correct horse');

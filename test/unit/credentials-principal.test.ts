@@ -79,7 +79,7 @@ for (const [name, [text, encoded]] of Object.entries(values)) {
   });
 }
 
-t.test('a header value is visible ASCII and decodes to what it was', (t) => {
+t.test('a header value is visible ASCII and decodes to its text', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const encoded = encodeHeaderValue(text);

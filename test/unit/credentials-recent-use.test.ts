@@ -29,7 +29,7 @@ function setUp() {
   return { recentUse, written, unavailable };
 }
 
-t.test('what was noted is written once, with its last instant', async (t) => {
+t.test('a use is written once, with its last instant', async (t) => {
   const { recentUse, written } = setUp();
   for (const instant of [1, 2]) {
     recentUse.noteKey('key', instant);
@@ -40,7 +40,7 @@ t.test('what was noted is written once, with its last instant', async (t) => {
   t.strictSame(written, { keys: [['key', 2]], sessions: [['session', 2]] });
 });
 
-t.test('what one store does not take waits for it, and the other store does not', async (t) => {
+t.test('uses wait for a store that fails, and the other store is written', async (t) => {
   for (const store of ['records', 'sessions']) {
     const { recentUse, written, unavailable } = setUp();
     unavailable.add(store);

@@ -85,7 +85,7 @@ t.test('one changed character anywhere is refused', (t) => {
   t.end();
 });
 
-t.test('of several cookies the newest of each session counts', (t) => {
+t.test('the newest of several cookies of a session counts', (t) => {
   const newest = (...values: string[]) => cookies.newestOf(values);
   const write = cookies.write;
   t.strictSame(newest(), []);
@@ -100,7 +100,7 @@ t.test('of several cookies the newest of each session counts', (t) => {
   t.end();
 });
 
-t.test('all valid ones are returned, whatever session they name', (t) => {
+t.test('all valid cookies are returned, whatever session they name', (t) => {
   t.strictSame(cookies.validOf([cookies.write(id, 3), 'x', cookies.write(otherId, 4)]), [
     { sessionId: id, generation: 3 },
     { sessionId: otherId, generation: 4 },
@@ -108,7 +108,7 @@ t.test('all valid ones are returned, whatever session they name', (t) => {
   t.end();
 });
 
-t.test('under several secrets the first one writes, and all read', (t) => {
+t.test('the first of several secrets writes, and all of them read', (t) => {
   const other = Buffer.alloc(32, 8);
   const codec = (...secrets: readonly Buffer[]) =>
     createRefreshCookies({ secrets: cookieSecrets(...secrets), tenant: 'acme', name: 'n' });

@@ -71,7 +71,7 @@ t.test('missing scopes are named in the order needed', (t) => {
   t.end();
 });
 
-t.test('what is missing is said each time, whatever was asked before', async (t) => {
+t.test('missing scopes are named each time, whatever was asked before', async (t) => {
   const held = new HeldScopes(['a', 'b']);
   const [whole, other, more] = [['a'], ['b', 'a'], ['c', 'a', 'd']];
   for (let time = 0; time < 2; time++) {

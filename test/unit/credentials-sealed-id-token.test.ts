@@ -14,7 +14,7 @@ t.test('a sealed ID token is opened for its session, in every process with the s
   t.not(seals.seal('session', idToken), sealed, 'nor that two are the same');
 });
 
-t.test('for anything else it is nothing', async (t) => {
+t.test('any other text opens to nothing', async (t) => {
   const sealed = seals.seal('session', idToken)!;
   t.equal(seals.open('another', sealed), undefined);
   t.equal(createIdTokenSeals({ secret, tenant: 'beta' }).open('session', sealed), undefined);
@@ -33,7 +33,7 @@ t.test('for anything else it is nothing', async (t) => {
   t.throws(() => createIdTokenSeals({ secret: Buffer.alloc(31), tenant: 'acme' }), RangeError);
 });
 
-t.test('8 KiB are kept, and no more', async (t) => {
+t.test('tokens of up to 8 KiB are kept', async (t) => {
   const longest = 'x'.repeat(maxIdTokenBytes);
   const sealed = seals.seal('session', longest)!;
   t.equal(seals.open('session', sealed), longest);

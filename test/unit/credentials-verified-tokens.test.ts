@@ -81,14 +81,14 @@ t.test('a failure is shared by concurrent callers, and not cached', async (t) =>
   t.strictSame(asked, ['bad', 'bad']);
 });
 
-t.test('nothing is found once its key was removed', async (t) => {
+t.test('a token is not found once its key was removed', async (t) => {
   const { memory, keys } = setUp();
   await memory.verify('a');
   keys.clear();
   t.equal(memory.find('a'), undefined);
 });
 
-t.test('nothing is found from the instant it expires', async (t) => {
+t.test('a token is not found from the instant at which it expires', async (t) => {
   const { memory, clock } = setUp();
   await memory.verify('a');
   clock.time = 9_999;
@@ -97,7 +97,7 @@ t.test('nothing is found from the instant it expires', async (t) => {
   t.equal(memory.find('a'), undefined);
 });
 
-t.test('nothing is found while it was issued in the future: the clock was set back', async (t) => {
+t.test('a token is not found while its issue is in the future: the clock was set back', async (t) => {
   const { memory, clock } = setUp();
   await memory.verify('a');
   clock.time = -60_000;

@@ -160,7 +160,7 @@ for (const [what, { keys, now, times: changed, turn }] of Object.entries(rows))
     t.end();
   });
 
-t.test('when the next key will sign', (t) => {
+t.test('the schedule says when the next key will sign', (t) => {
   t.equal(turnsAt([], times, 7), 7);
   t.equal(turnsAt([signer()], times, 7), 10_000);
   t.equal(turnsAt([signer()], times, 9_500), 10_100, 'too late to be published in time');
@@ -189,7 +189,7 @@ function applied(keys: readonly ScheduledKey[], turn: KeyTurn, now: number): rea
   return [key(`${made}, made at ${now}`, { created: now, signsFrom }), ...kept];
 }
 
-t.test('whenever it is asked: one signs, all were published in time, none is kept in vain', (t) => {
+t.test('at any time one key signs, all were published in time, and none is kept in vain', (t) => {
   const pauses = fc.array(fc.integer({ min: 0, max: 9_000 }), { minLength: 1, maxLength: 80 });
   const requests = fc.array(fc.boolean(), { minLength: 80, maxLength: 80 });
   fc.assert(

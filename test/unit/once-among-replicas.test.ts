@@ -27,7 +27,7 @@ t.test('one replica does the work in each interval', async (t) => {
     t.ok(expires > 3_600_000, 'whose clock is behind finds it, too');
 });
 
-t.test('every replica does it while they can not agree', async (t) => {
+t.test('every replica does the work while the store is unavailable', async (t) => {
   const away = {
     consume: async () => {
       throw new Refusal('store_unavailable');

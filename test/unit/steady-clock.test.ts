@@ -20,7 +20,7 @@ function createClockInHand() {
   };
 }
 
-t.test('set back, it knows the time that it would be, until the clock has caught up', async (t) => {
+t.test('a clock that is set back goes on unbroken until it has caught up', async (t) => {
   const { clock, set, pass } = createClockInHand();
   t.equal(clock.unbroken(), 1_000_000);
   pass(500);
@@ -37,7 +37,7 @@ t.test('set back, it knows the time that it would be, until the clock has caught
   t.equal(clock.unbroken(), clock.now());
 });
 
-t.test('only the last step counts, and none that may be a difference of clocks', async (t) => {
+t.test('the last step counts, and no step within the tolerance does', async (t) => {
   const { clock, set, pass } = createClockInHand();
   set(-2_000);
   t.equal(clock.unbroken(), 998_000);
@@ -50,7 +50,7 @@ t.test('only the last step counts, and none that may be a difference of clocks',
   t.equal(clock.unbroken(), clock.now(), 'the step was taken back');
 });
 
-t.test('a clock known roughly is not set back by what is unknown', async (t) => {
+t.test('a step within the uncertainty of readings does not count', async (t) => {
   const track = new ClockTrack(100_000, Number.POSITIVE_INFINITY);
   track.learn(50_000, 0, 1_000);
   t.equal(track.unbroken(0), 50_000, 'the first was a guess');
