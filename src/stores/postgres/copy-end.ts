@@ -3,7 +3,7 @@ import type { CopyEnd, Row } from '../sql/copy-end.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { migratePostgres, requireMigrated } from './migrate.ts';
 import { withStoreName } from './open-failure.ts';
-import { openSessionPool, type Session } from './pool.ts';
+import { type Session, SessionPool } from './pool.ts';
 import { beginSnapshot, beginWrite, inTransaction } from './transaction.ts';
 
 /** Timeouts of a statement and of the whole copy, ms. */
@@ -30,7 +30,7 @@ export async function openPostgresCopyTarget(access: PostgresAccess, key: string
 
 function createCopyEnd(access: PostgresAccess, key: string, begin: string): CopyEnd {
   const config = createClientConfig(access, { timeoutMs: statementTimeoutMs });
-  const pool = openSessionPool({ config, max: 1, timeoutMs: copyTimeoutMs, epoch: { current: 0 } });
+  const pool = new SessionPool({ config, max: 1, timeoutMs: copyTimeoutMs, epoch: { current: 0 } });
   return {
     location: describeAddress(access.address),
     transaction: (work) =>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Client } from 'pg';
 import { describeAddress } from '../../config/values/postgres-address.ts';
-import { loadMigrations, type Migration } from '../sql/migrations.ts';
+import { loadMigrations, type Migration, problemOfVersion } from '../sql/migrations.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import { CheckedClient } from './checked-client.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
@@ -85,12 +85,7 @@ async function bringUpToDate(client: Client, schema: string): Promise<string | u
 
 /** Why the schema's version can't be used. */
 async function compareVersion(client: Client, schema: string): Promise<string | undefined> {
-  const newest = loadAll().length;
-  const version = await versionOf(client, schema);
-  if (version > newest)
-    return `has schema version ${version}; this version of Postern supports up to ${newest}`;
-  if (version < newest) return `has schema version ${version}; this version of Postern requires ${newest}`;
-  return undefined;
+  return problemOfVersion(await versionOf(client, schema), loadAll().length);
 }
 
 function loadAll(): readonly Migration[] {

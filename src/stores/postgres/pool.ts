@@ -16,17 +16,6 @@ export interface Session {
 /** Lists go to `unnest`. */
 export type PostgresValue = Value | readonly string[] | readonly number[];
 
-/** A pool of connections. */
-export interface SessionPool {
-  /**
-   * Calls `work` with a connection. Rejects `store_unavailable` when there is none, or the work isn't done, within the
-   * timeout; and at once when too many calls are waiting. The timeout is in ms, by default that of the pool.
-   */
-  use<T>(work: (session: Session) => Promise<T>, timeoutMs?: number): Promise<T>;
-  load(): PoolLoad;
-  close(): Promise<void>;
-}
-
 /** Counts how often the server turned out to be the wrong one: connections made before that are not used again. */
 export interface Epoch {
   current: number;
@@ -53,12 +42,8 @@ const repeatMs = 100;
 const timedOut = () => new PostgresFailure('unavailable', undefined, timedOutReason);
 const ignore = () => {};
 
-/** Opens a pool; it connects when it is first used. */
-export function openSessionPool(options: SessionPoolOptions): SessionPool {
-  return new CheckedPool(options);
-}
-
-class CheckedPool implements SessionPool {
+/** A pool of connections, which connects when it is first used. */
+export class SessionPool {
   readonly #pool: Pool;
   readonly #epochs = new WeakMap<PoolClient, number>();
   readonly #epoch: Epoch;
@@ -78,6 +63,10 @@ class CheckedPool implements SessionPool {
     });
   }
 
+  /**
+   * Calls `work` with a connection. Rejects `store_unavailable` when there is none, or the work isn't done, within the
+   * timeout; and at once when too many calls are waiting. The timeout is in ms, by default that of the pool.
+   */
   async use<T>(work: (session: Session) => Promise<T>, timeoutMs = this.#timeoutMs): Promise<T> {
     if (this.#pool.waitingCount >= maxWaiting) throw unavailable('too many queries waiting');
     const deadline = performance.now() + timeoutMs;

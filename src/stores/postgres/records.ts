@@ -14,7 +14,7 @@ import { createPostgresDatabase } from './database.ts';
 import { unavailable } from './failures.ts';
 import { GroupedWrites } from './grouped-writes.ts';
 import { migratePostgres } from './migrate.ts';
-import { type Epoch, openSessionPool, type SessionPool } from './pool.ts';
+import { type Epoch, SessionPool } from './pool.ts';
 import { retryConflicts } from './transaction.ts';
 
 /** Options of a records store in PostgreSQL. */
@@ -65,8 +65,8 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
   } = options;
   const config = createClientConfig(access, { timeoutMs });
   const epoch: Epoch = { current: 0 };
-  const writer = openSessionPool({ config, max: 1, timeoutMs, epoch });
-  const readers = openSessionPool({
+  const writer = new SessionPool({ config, max: 1, timeoutMs, epoch });
+  const readers = new SessionPool({
     config,
     max: Math.max(maxConnections - 1, 1),
     timeoutMs,

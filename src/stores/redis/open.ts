@@ -8,7 +8,7 @@ import { openCommandClient, openSubscriptionClient, type RedisAccess } from './c
 import { createKeys } from './keys.ts';
 import { RedisLink } from './link.ts';
 import { compareRedisClocks } from './server-clocks.ts';
-import { listenForSessionEnds } from './session-ends.ts';
+import { SessionEnds } from './session-ends.ts';
 import { createRedisSessions } from './sessions.ts';
 import { createRedisSingleUse } from './single-use.ts';
 
@@ -57,7 +57,7 @@ export function openRedisStores(options: RedisStoresOptions): RedisStores {
     livenessAgeMs,
     staleIfErrorMs,
     listen: (onEnded) =>
-      listenForSessionEnds({
+      new SessionEnds({
         open: () => openSubscriptionClient(access, link.client),
         channel: keys.sessionEnds,
         onEnded,

@@ -2,11 +2,6 @@ import type { Redis } from 'ioredis';
 import type { Notifications } from '../remote/notified-cache.ts';
 import { UnexpectedReply } from './resp.ts';
 
-/** Receives the notifications of ended sessions, and says how far they can be relied on. */
-export interface SessionEnds extends Notifications {
-  close(): void;
-}
-
 export interface SessionEndsOptions {
   /** Opens a dedicated client; undefined while there is no node to subscribe at. */
   readonly open: () => Redis | undefined;
@@ -22,12 +17,8 @@ const heartbeatIntervalMs = 250;
 /** Time without a response after which the connection is replaced, ms. */
 const heartbeatTimeoutMs = 1_000;
 
-/** Subscribes to ended sessions, and again after every lost connection. */
-export function listenForSessionEnds(options: SessionEndsOptions): SessionEnds {
-  return new Listener(options);
-}
-
-class Listener implements SessionEnds {
+/** Notifications of ended sessions, over a subscription that is made again after every lost connection. */
+export class SessionEnds implements Notifications {
   notifiedSince = Number.POSITIVE_INFINITY;
   notifiedUntil = 0;
   readonly #options: SessionEndsOptions;

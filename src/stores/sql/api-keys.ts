@@ -18,7 +18,7 @@ import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { insertHeldSets } from './held-sets.ts';
 import { JudgedWrites } from './judged-writes.ts';
-import { createKeyLineage } from './key-lineage.ts';
+import { KeyLineage } from './key-lineage.ts';
 import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-row.ts';
 import { all, first, noteChange, noteNewKey, run, type Steps } from './steps.ts';
 import { createFindUserRecord } from './user-record-row.ts';
@@ -42,7 +42,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number) {
   const byId = `${select} WHERE id = ?)`;
   const addHeldSets = insertHeldSets(dialect, 'api_key_scope_sets', 'key_id');
   const list = createApiKeyList(dialect);
-  const lineage = createKeyLineage(dialect);
+  const lineage = new KeyLineage(dialect);
 
   /** Gives its version. Few statements: on PostgreSQL each is a round trip, and writers wait for each other. */
   function* add(key: ApiKey, hash: Uint8Array, owner: User | undefined): Steps<number> {
@@ -80,7 +80,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number) {
 
   function* remove(id: string, children: boolean, judge?: DeletionJudge): Steps<readonly RemovedApiKey[]> {
     const found = judge && (yield* find(id));
-    const removed = yield* lineage.removeKey(id, children);
+    const removed = yield* children ? lineage.removeWithChildren(id) : lineage.removeKey(id);
     if (removed.length > 0) judge?.(found);
     return removed;
   }

@@ -2,14 +2,6 @@ import type { RemovedApiKey } from '../api-key.ts';
 import type { Dialect } from './dialect.ts';
 import { all, first, noteChange, run, type Steps } from './steps.ts';
 
-/** Deletes keys without losing which key was minted with which: steps that give the keys deleted. */
-export interface KeyLineage {
-  /** A key or, with `children`, all that were minted with it, at any depth, too. */
-  removeKey(id: string, children: boolean): Steps<readonly RemovedApiKey[]>;
-  /** Every key of a user; the caller notes the change. */
-  removeKeysOf(userId: string): Steps<readonly RemovedApiKey[]>;
-}
-
 /** A key, or the trace of a deleted one. */
 interface Link {
   readonly id: string;
@@ -35,15 +27,22 @@ const selectLink =
 /** Maximum number of links without descendants dropped at once; any left do no harm. */
 const maxDropped = 100;
 
-/** The lineage of keys in SQL. */
-export function createKeyLineage({ elementsOf }: Dialect): KeyLineage {
-  const ids = `(SELECT value FROM ${elementsOf('?')})`;
-  const selectChildren = `SELECT id FROM api_keys WHERE parent IN ${ids}
-    UNION ALL SELECT id FROM removed_api_keys WHERE parent IN ${ids}`;
-  const removeThese = `DELETE FROM api_keys WHERE id IN ${ids} RETURNING id, label`;
-  const dropThese = `DELETE FROM removed_api_keys WHERE id IN ${ids}`;
+/** Deletes keys without losing which key was minted with which: steps that give the keys deleted. */
+export class KeyLineage {
+  readonly #selectChildren: string;
+  readonly #removeThese: string;
+  readonly #dropThese: string;
 
-  function* removeAlone(id: string): Steps<readonly RemovedApiKey[]> {
+  constructor({ elementsOf }: Dialect) {
+    const ids = `(SELECT value FROM ${elementsOf('?')})`;
+    this.#selectChildren = `SELECT id FROM api_keys WHERE parent IN ${ids}
+      UNION ALL SELECT id FROM removed_api_keys WHERE parent IN ${ids}`;
+    this.#removeThese = `DELETE FROM api_keys WHERE id IN ${ids} RETURNING id, label`;
+    this.#dropThese = `DELETE FROM removed_api_keys WHERE id IN ${ids}`;
+  }
+
+  /** Deletes a key alone. */
+  *removeKey(id: string): Steps<readonly RemovedApiKey[]> {
     yield* run(keepLink, id);
     const removed = yield* run<Removed>(removeOne, id);
     if (removed.length === 0) return [];
@@ -52,34 +51,32 @@ export function createKeyLineage({ elementsOf }: Dialect): KeyLineage {
     return removed.map(withoutParent);
   }
 
-  /** Removes one generation at a time: as many rounds as the lineage is deep. */
-  function* removeWithChildren(id: string): Steps<readonly RemovedApiKey[]> {
+  /** Deletes a key and all that were minted with it, at any depth: as many rounds as the lineage is deep. */
+  *removeWithChildren(id: string): Steps<readonly RemovedApiKey[]> {
     const top = yield* first<Link>(selectLink, id, id);
     if (top === undefined) return [];
     const family = [id];
     for (let generation: readonly string[] = family; generation.length > 0; ) {
       const parents = JSON.stringify(generation);
-      generation = (yield* all<Link>(selectChildren, parents, parents)).map((child) => child.id);
+      generation = (yield* all<Link>(this.#selectChildren, parents, parents)).map((child) => child.id);
       family.push(...generation);
     }
     const familyIds = JSON.stringify(family);
-    const removed = yield* run<RemovedApiKey>(removeThese, familyIds);
-    yield* run(dropThese, familyIds);
+    const removed = yield* run<RemovedApiKey>(this.#removeThese, familyIds);
+    yield* run(this.#dropThese, familyIds);
     yield* dropLinksAbove([top]);
     const removedIds = removed.map((key) => key.id);
     if (removedIds.length > 0) yield* noteChange([], removedIds);
     return removed;
   }
 
-  return {
-    removeKey: (id, children) => (children ? removeWithChildren(id) : removeAlone(id)),
-    *removeKeysOf(userId) {
-      yield* run(keepLinksOf, userId);
-      const removed = yield* run<Removed>(removeOwned, userId);
-      yield* dropLinksAbove(removed);
-      return removed.map(withoutParent);
-    },
-  };
+  /** Deletes every key of a user; the caller notes the change. */
+  *removeKeysOf(userId: string): Steps<readonly RemovedApiKey[]> {
+    yield* run(keepLinksOf, userId);
+    const removed = yield* run<Removed>(removeOwned, userId);
+    yield* dropLinksAbove(removed);
+    return removed.map(withoutParent);
+  }
 }
 
 function withoutParent({ id, label }: Removed): RemovedApiKey {

@@ -16,3 +16,10 @@ export function loadMigrations(folder: URL): readonly Migration[] {
     return { number, sql: readFileSync(new URL(name, folder), 'utf8') };
   });
 }
+
+/** The reason why a schema of that version can't be used; undefined for the newest. */
+export function problemOfVersion(version: number, newest: number): string | undefined {
+  if (version === newest) return undefined;
+  const supported = version > newest ? `supports up to ${newest}` : `requires ${newest}`;
+  return `has schema version ${version}; this version of Postern ${supported}`;
+}

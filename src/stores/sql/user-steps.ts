@@ -5,7 +5,7 @@ import type { NewUser, User, UserChanges } from '../user.ts';
 import { closingBootstrap, isBootstrapOpen, keepingAdministrator } from './administrator-watch.ts';
 import type { Dialect } from './dialect.ts';
 import { insertHeldSets } from './held-sets.ts';
-import { createKeyLineage, type KeyLineage } from './key-lineage.ts';
+import { KeyLineage } from './key-lineage.ts';
 import { first, noteChange, noteEveryChange, run, type Steps } from './steps.ts';
 import { insertUser, startUserEpoch, toColumns, toNewRow, updateUser } from './user-row.ts';
 
@@ -29,7 +29,7 @@ export class UserSteps {
   constructor(dialect: Dialect, now: () => number) {
     this.#now = now;
     this.#addHeldSets = insertHeldSets(dialect, 'user_scope_sets', 'user_id');
-    this.#lineage = createKeyLineage(dialect);
+    this.#lineage = new KeyLineage(dialect);
   }
 
   *add(user: NewUser, canonicalName: string): Steps<void> {

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { loadMigrations, type Migration } from '../sql/migrations.ts';
+import { loadMigrations, type Migration, problemOfVersion } from '../sql/migrations.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 
 /**
@@ -24,18 +24,8 @@ export function migrate(db: Database.Database, file: string, folder: string, app
 
 /** Throws {@link StoreOpenError} when the file has a newer or older schema than this program. */
 export function requireMigrated(db: Database.Database, file: string, folder: string): void {
-  const newest = loadAll(folder).length;
-  const version = versionOf(db);
-  if (version > newest)
-    throw new StoreOpenError(
-      file,
-      `has schema version ${version}; this version of Postern supports up to ${newest}`,
-    );
-  if (version < newest)
-    throw new StoreOpenError(
-      file,
-      `has schema version ${version}; this version of Postern requires ${newest}`,
-    );
+  const problem = problemOfVersion(versionOf(db), loadAll(folder).length);
+  if (problem !== undefined) throw new StoreOpenError(file, problem);
 }
 
 function versionOf(db: Database.Database): number {

@@ -29,22 +29,7 @@ export interface SessionUse extends Omit<SessionTimes, 'reuseGraceMs'> {
 }
 
 /** The prepared statements of the session store. */
-export interface SessionStatements {
-  readonly byId: Statement<[id: string], SessionRow>;
-  readonly liveById: Statement<[id: string], LiveRow>;
-  readonly idsByProviderSid: Statement<[sid: string, issuer: string], string>;
-  readonly idsByProviderSubject: Statement<[subject: string, issuer: string], string>;
-  readonly insert: Statement<[SessionRow]>;
-  readonly update: Statement<[SessionRow]>;
-  readonly noteUse: Statement<[SessionUse]>;
-  readonly remove: Statement<[id: string], SessionRow>;
-  readonly removeOfUser: Statement<[userId: string, exceptId: string | null], EndedRow>;
-  /** Deletes the live sessions of a user but `exceptId` and the `kept` others that were used last. */
-  readonly removeExcess: Statement<[userId: string, now: number, exceptId: string, kept: number], SessionRow>;
-  readonly removeSome: Statement<[limit: number], EndedRow>;
-  readonly countLive: Statement<[now: number], number>;
-  readonly removeExpired: Statement<[now: number, limit: number]>;
-}
+export type SessionStatements = ReturnType<typeof prepareSessionStatements>;
 
 /** The columns of a row, by the names of its fields. */
 export const sessionColumns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
@@ -53,41 +38,50 @@ export const sessionColumns = `id, user_id AS userId, method, scope, address, us
   CASE WHEN previous_of = generation THEN previous ELSE generation - 1 END AS previous`;
 
 /** Prepares them once for a connection. */
-export function prepareSessionStatements(db: Database): SessionStatements {
+export function prepareSessionStatements(db: Database) {
   return {
-    byId: db.prepare(`SELECT ${sessionColumns} FROM sessions WHERE id = ?`),
-    liveById:
-      db.prepare(`SELECT id, user_id AS userId, method, expires, epoch, scope IS NOT NULL AS isRestricted,
+    byId: db.prepare<[id: string], SessionRow>(`SELECT ${sessionColumns} FROM sessions WHERE id = ?`),
+    liveById: db.prepare<
+      [id: string],
+      LiveRow
+    >(`SELECT id, user_id AS userId, method, expires, epoch, scope IS NOT NULL AS isRestricted,
       provider_issuer AS providerIssuer, provider_subject AS providerSubject FROM sessions WHERE id = ?`),
     idsByProviderSid: idsBy(db, 'provider_sid'),
     idsByProviderSubject: idsBy(db, 'provider_subject'),
-    insert:
-      db.prepare(`INSERT INTO sessions (id, user_id, method, scope, address, user_agent, created, last_used, expires,
+    insert: db.prepare<
+      [SessionRow]
+    >(`INSERT INTO sessions (id, user_id, method, scope, address, user_agent, created, last_used, expires,
         generation, epoch, issued, presented, previous, previous_of, provider_issuer, provider_subject, provider_sid,
         id_token)
       VALUES (@id, @userId, @method, @scope, @address, @userAgent, @created, @lastUsed, @expires,
         @generation, @epoch, @issued, @presented, @previous, @generation, @providerIssuer, @providerSubject, @providerSid,
         @sealedIdToken)`),
-    update:
-      db.prepare(`UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation,
+    update: db.prepare<
+      [SessionRow]
+    >(`UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation,
       issued = @issued, presented = @presented, previous = @previous, previous_of = @generation WHERE id = @id`),
-    noteUse: db.prepare(`UPDATE sessions
+    noteUse: db.prepare<[SessionUse]>(`UPDATE sessions
       SET last_used = @at, expires = min(@at + @idleLifetimeMs, created + @absoluteLifetimeMs)
       WHERE id = @id AND expires > @now AND last_used < @at`),
-    remove: db.prepare(`DELETE FROM sessions WHERE id = ? RETURNING ${sessionColumns}`),
-    removeOfUser: db.prepare('DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, expires'),
-    removeExcess: db.prepare(
+    remove: db.prepare<[id: string], SessionRow>(
+      `DELETE FROM sessions WHERE id = ? RETURNING ${sessionColumns}`,
+    ),
+    removeOfUser: db.prepare<[userId: string, exceptId: string | null], EndedRow>(
+      'DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, expires',
+    ),
+    /** Deletes the live sessions of a user but `exceptId` and the `kept` others that were used last. */
+    removeExcess: db.prepare<[userId: string, now: number, exceptId: string, kept: number], SessionRow>(
       `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions
           WHERE user_id = ? AND expires > ? AND id <> ? ORDER BY +last_used DESC, id DESC LIMIT -1 OFFSET ?)
         RETURNING ${sessionColumns}`,
     ),
-    removeSome: db.prepare(
+    removeSome: db.prepare<[limit: number], EndedRow>(
       'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions LIMIT ?) RETURNING id, expires',
     ),
     countLive: db
       .prepare<[now: number], number>('SELECT count(*) FROM sessions WHERE expires > ?')
       .pluck() as Statement<[now: number], number>,
-    removeExpired: db.prepare(
+    removeExpired: db.prepare<[now: number, limit: number]>(
       'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires <= ? LIMIT ?)',
     ),
   };
