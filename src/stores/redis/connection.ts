@@ -140,7 +140,8 @@ export class Connection {
     const probed = this.#client;
     if (probed.status !== 'ready') return;
     const error = await this.#availability.probe();
-    if (error !== undefined && probed === this.#client) this.#lastError = error;
+    if (error !== undefined && probed === this.#client)
+      this.#lastError = error.cause instanceof Error ? error.cause : error;
   }
 
   async #readTime(): Promise<void> {
