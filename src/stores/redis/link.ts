@@ -11,7 +11,7 @@ export interface LinkOptions {
   readonly open: () => CommandClient;
   readonly commandTimeoutMs: number;
   /** A clock to use instead of the store's own, epoch ms: for tests. */
-  readonly testClock: (() => number) | undefined;
+  readonly testClock?: (() => number) | undefined;
   /** Milliseconds elapsed, which go on when that clock is set; default `performance.now()`. */
   readonly testElapsed?: (() => number) | undefined;
   readonly events: AvailabilityEvents;

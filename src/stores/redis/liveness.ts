@@ -8,7 +8,7 @@ import { liveFields, liveSessionFrom } from './session-fields.ts';
 
 export interface LivenessOptions {
   readonly link: RedisLink;
-  /** Age up to which a session seen alive needs no new query while ended sessions are notified, ms. */
+  /** Age up to which a session seen alive needs no new query while ended sessions are notified, ms; 0: none. */
   readonly livenessAgeMs: number;
   /** Time for which a session seen alive counts while the store is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;

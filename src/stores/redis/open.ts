@@ -1,12 +1,10 @@
-import type { Attempts } from '../attempts.ts';
 import type { AvailabilityEvents } from '../remote/availability.ts';
 import type { ServerClock } from '../remote/server-clock.ts';
-import type { Sessions } from '../sessions.ts';
-import type { SingleUse } from '../single-use.ts';
 import { createRedisAttempts } from './attempts.ts';
 import { openCommandClient, openSubscriptionClient, type RedisAccess } from './clients.ts';
 import { createKeys } from './keys.ts';
-import { RedisLink } from './link.ts';
+import { type LinkOptions, RedisLink } from './link.ts';
+import type { LivenessOptions } from './liveness.ts';
 import { compareRedisClocks } from './server-clocks.ts';
 import { SessionEnds } from './session-ends.ts';
 import { createRedisSessions } from './sessions.ts';
@@ -17,45 +15,25 @@ export interface RedisStoresEvents extends AvailabilityEvents {
   onNotificationsLost(reason: string): void;
 }
 
-export interface RedisStoresOptions {
+export interface RedisStoresOptions
+  extends Pick<LinkOptions, 'commandTimeoutMs' | 'testClock' | 'testElapsed'>,
+    Pick<LivenessOptions, 'livenessAgeMs' | 'staleIfErrorMs'> {
   readonly access: RedisAccess;
   readonly tenant: string;
-  readonly commandTimeoutMs: number;
-  /** As in {@link ./liveness.ts LivenessOptions}; 0: every request queries. */
-  readonly livenessAgeMs: number;
-  /** Time for which a session seen alive counts while Redis is unavailable, ms; a reload may change it. */
-  readonly staleIfErrorMs: () => number;
-  /** A clock to use instead of Redis' own, epoch ms: for tests. */
-  readonly testClock?: (() => number) | undefined;
-  /** As in {@link ./link.ts LinkOptions}. */
-  readonly testElapsed?: (() => number) | undefined;
   readonly events: RedisStoresEvents;
 }
 
 /** The stores in Redis, over one connection for commands and one for notifications; `sessions.close` closes both. */
-export interface RedisStores {
-  readonly sessions: Sessions;
-  readonly attempts: Attempts;
-  readonly singleUse: SingleUse;
-  readonly serverClock: ServerClock;
-}
+export type RedisStores = ReturnType<typeof openRedisStores>;
 
 /** Opens the stores in Redis; they connect in the background and are unavailable until then. */
-export function openRedisStores(options: RedisStoresOptions): RedisStores {
-  const { access, commandTimeoutMs, livenessAgeMs, staleIfErrorMs, events } = options;
+export function openRedisStores(options: RedisStoresOptions) {
+  const { access, events } = options;
   const keys = createKeys(options.tenant);
-  const link = new RedisLink({
-    keys,
-    open: () => openCommandClient(access),
-    commandTimeoutMs,
-    testClock: options.testClock,
-    testElapsed: options.testElapsed,
-    events,
-  });
+  const link = new RedisLink({ ...options, keys, open: () => openCommandClient(access) });
   const sessions = createRedisSessions({
+    ...options,
     link,
-    livenessAgeMs,
-    staleIfErrorMs,
     listen: (onEnded) =>
       new SessionEnds({
         open: () => openSubscriptionClient(access, link.client),
@@ -64,10 +42,14 @@ export function openRedisStores(options: RedisStoresOptions): RedisStores {
         onNotificationsLost: events.onNotificationsLost,
       }),
   });
+  const serverClock: ServerClock = {
+    store: 'sessions',
+    compare: (now) => compareRedisClocks(link, now),
+  };
   return {
     sessions,
     attempts: createRedisAttempts(link),
     singleUse: createRedisSingleUse(link),
-    serverClock: { store: 'sessions', compare: (now) => compareRedisClocks(link, now) },
+    serverClock,
   };
 }

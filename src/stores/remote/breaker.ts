@@ -2,16 +2,7 @@ import { Refusal } from '../../errors.ts';
 import { timedOutReason, within } from './timeout.ts';
 
 /** A circuit breaker: keeps calls from a store that is known to be unavailable, except for one at intervals. */
-export interface Breaker {
-  /** True while the breaker is cooling down, or a call is just probing whether the store is available again. */
-  isOpen(): boolean;
-  /** True if the store was just found to be unavailable, so that calling it would only cost time. */
-  isCoolingDown(): boolean;
-  /** Instant at which the last call that succeeded was made. */
-  readonly availableAt: number;
-  /** Runs the call, within the timeout. Rejects `store_unavailable` when the store does. */
-  run<T>(call: () => Promise<T>): Promise<T>;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
 export interface BreakerOptions {
   readonly timeoutMs: number;
@@ -23,7 +14,7 @@ export interface BreakerOptions {
 const coolDownMs = 250;
 
 /** Creates a closed breaker. */
-export function createBreaker({ timeoutMs, elapsed }: BreakerOptions): Breaker {
+export function createBreaker({ timeoutMs, elapsed }: BreakerOptions) {
   let failedAt: number | null = null;
   let availableAt = Number.NEGATIVE_INFINITY;
   let inFlight = 0;
@@ -31,12 +22,16 @@ export function createBreaker({ timeoutMs, elapsed }: BreakerOptions): Breaker {
   const isCoolingDown = () => failedAt !== null && elapsed() - failedAt < coolDownMs;
 
   return {
+    /** True while the breaker is cooling down, or a call is just probing whether the store is available again. */
     isOpen: () => isCoolingDown() || (failedAt !== null && inFlight > 0),
+    /** True if the store was just found to be unavailable, so that calling it would only cost time. */
     isCoolingDown,
-    get availableAt() {
+    /** Instant at which the last call that succeeded was made. */
+    get availableAt(): number {
       return availableAt;
     },
-    async run(call) {
+    /** Runs the call, within the timeout. Rejects `store_unavailable` when the store does. */
+    async run<T>(call: () => Promise<T>): Promise<T> {
       const calledAt = elapsed();
       inFlight += 1;
       try {
