@@ -5,7 +5,7 @@ import type { CallerFound } from '../stores/caller.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
 import { admitsSession } from '../stores/session-epoch.ts';
 
-/** What the caller of a change holds by the credential that was presented, as of the change. */
+/** Rights of the caller of a change by the presented credential, as of the change. */
 export interface CallerRights {
   readonly scopes: ReadonlySet<string>;
   /** Ids of the sets that the credential may hand on. */

@@ -1,13 +1,14 @@
 import type { Holdings } from '../credentials/holdings.ts';
-import { invitationLifetimeMs, mintInvitation } from '../credentials/invitation-token.ts';
+import { invitationHash, invitationLifetimeMs, mintInvitation } from '../credentials/invitation-token.ts';
 import { Refusal } from '../errors.ts';
 import type { CallerRef } from '../stores/caller.ts';
 import type { InvitationFound, InvitationRecords } from '../stores/invitation-records.ts';
 import type { UserRecord } from '../stores/user-records.ts';
 import type { Audit } from './audit.ts';
-import type { Caller } from './caller.ts';
+import type { Author, Caller } from './caller.ts';
 import { rightsOf } from './caller-rights.ts';
 import { assertHolds } from './privilege.ts';
+import { endSessions, type SessionEndParts } from './session-ends.ts';
 import { userEvent } from './user-events.ts';
 import { assertMayChange, assertUnmanaged, type UserRights } from './users.ts';
 
@@ -58,6 +59,33 @@ function invitationMakerOf(ref: CallerRef): CallerRef {
   if (ref.kind !== 'session') return ref;
   const { session: _, ...maker } = ref;
   return maker;
+}
+
+/** Dependencies of {@link redeemInvitation}. */
+export interface RedeemingParts extends UserRights, SessionEndParts {
+  readonly records: Pick<InvitationRecords, 'redeemInvitation'>;
+}
+
+/** Sets the password of the invited user, once; the user's sessions end. Rejects `invalid_invitation`. */
+export async function redeemInvitation(
+  parts: RedeemingParts,
+  by: Author,
+  token: string,
+  passwordHash: string,
+): Promise<void> {
+  const { records, holdings, audit, now } = parts;
+  const redeemed = await records.redeemInvitation(invitationHash(token), {
+    // Anything may have changed while the password was hashed.
+    decide(invitation) {
+      if (isRedeemable(invitation, holdings, now())) return passwordHash;
+      throw new Refusal('invalid_invitation');
+    },
+    audit: audit.withChange(by, (made: UserRecord) => [
+      { ...userEvent('invitation_redeemed', made), changes: { fields: ['password'] } },
+    ]),
+  });
+  if (redeemed === undefined) throw new Refusal('invalid_invitation');
+  await endSessions(parts, by, redeemed.user.id);
 }
 
 /**

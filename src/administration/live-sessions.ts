@@ -35,7 +35,7 @@ export class LiveSessionFinder {
     return owner && { session, owner };
   }
 
-  /** One page. Sessions that ended with an earlier epoch of their user are removed, so that none is shown or counted. */
+  /** A page of live sessions. Those that ended with an earlier epoch of their user are removed, so that none is counted. */
   async list(query: SessionQuery): Promise<ListPage<OwnedSession>> {
     for (let reads = 1; ; reads += 1) {
       const page = await this.#sessions.list(query);

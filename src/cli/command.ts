@@ -23,7 +23,7 @@ export type Options = Readonly<Record<string, Option>>;
 
 /** A command: its name, its arguments, and the function that carries it out. */
 export interface Command {
-  /** One word, or two: `user add`. */
+  /** Word, or two: `user add`. */
   readonly name: string;
   /** Names of the arguments after the command; the last one may be in brackets, and can then be left out. */
   readonly operands: readonly string[];

@@ -13,12 +13,12 @@ import { type Call, Failure } from './command.ts';
 import { tryOutConfiguration } from './serve/try-out.ts';
 import { printResult } from './terminal.ts';
 
-/** A configuration file that has been read: its values, or everything that is wrong with it. */
+/** A configuration file as read: its values, or its problems. */
 export type ReadConfig = LoadedConfig & { readonly file: string };
 
 /**
- * Reads the file of `--config`, else of `POSTERN_CONFIG`; `--upstream` stands for a configuration of its own. Throws Failure
- * `usage` if none of them is given.
+ * Reads the file of `--config`, else of `POSTERN_CONFIG`; `--upstream` replaces both by a configuration of its own. Throws
+ * Failure `usage` if none is given.
  */
 export function readConfig({ text, terminal }: Call): ReadConfig {
   const upstream = text('upstream');
@@ -33,15 +33,15 @@ export function readConfig({ text, terminal }: Call): ReadConfig {
   return { ...loadConfig(file, terminal.env), file };
 }
 
-/** The configuration; throws Failure `configuration` with all problems at once. */
+/** Configuration of a file; throws Failure `configuration` with all problems at once. */
 export function requireConfig(read: ReadConfig): Config {
   if (read.config !== undefined) return read.config;
   throw invalid(read.file, read.problems);
 }
 
 /**
- * The configuration of a gateway that can start: as {@link requireConfig}, and the files of its stores can be opened.
- * Only for a process that has not opened them.
+ * Configuration of a gateway that can start: as {@link requireConfig}, and the files of its stores can be opened. Not for a
+ * process that has them open.
  */
 export function requireServableConfig(read: ReadConfig, creates: Creation): Config {
   const problems = problemsOf(read, creates);
@@ -49,12 +49,12 @@ export function requireServableConfig(read: ReadConfig, creates: Creation): Conf
   return requireConfig(read);
 }
 
-/** What is allowed and probably not meant, one line each; none of an invalid configuration. */
+/** Warnings about settings that are allowed but probably not meant, a line each; none of an invalid configuration. */
 export function warningLines(read: ReadConfig): readonly string[] {
   return read.config === undefined ? [] : read.warnings.map((warning) => formatWarning(read.file, warning));
 }
 
-/** `check`: every problem, warning and note about the configuration at once; as JSON, the list of them. */
+/** `check`: all problems, warnings and notes about the configuration; with `--json`, as a list. */
 export async function check(call: Call): Promise<void> {
   const read = readConfig(call);
   const { file } = read;
@@ -75,19 +75,19 @@ export async function check(call: Call): Promise<void> {
   if (!call.isSet('json')) await printResult(call, [], lines.join('\n'));
 }
 
-/** Everything that would stop `serve`, but for servers and addresses that only a start can try. */
+/** Problems that would stop `serve`, except those of servers and addresses that only a start can try. */
 function problemsOf(read: ReadConfig, creates: Creation): readonly ConfigProblem[] {
   if (read.config === undefined) return read.problems;
   const stores = problemsOfStoreFiles(read.config, creates);
   return read.problemsOf(stores.map(({ store, reason }) => ({ path: ['stores', store], rule: reason })));
 }
 
-/** The failure of findings that only the stores could tell, with line and column. */
+/** Failure of findings that came from the stores, with line and column. */
 export function findingsFailure(read: ReadConfig, findings: readonly Finding[]): Failure {
   return new Failure('configuration', linesOf(read, findings).join('\n'));
 }
 
-/** Findings about a configuration that was read, one line each. */
+/** Findings about a configuration, a line each. */
 export function linesOf(read: ReadConfig, findings: readonly Finding[]): readonly string[] {
   const problems = read.config === undefined ? [] : read.problemsOf(findings);
   return problems.map((problem) => formatProblem(read.file, problem));

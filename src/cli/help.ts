@@ -42,7 +42,7 @@ function synopsisOf(options: Options): readonly string[] {
   return parts;
 }
 
-/** One paragraph for each option. */
+/** Paragraphs that explain the options. */
 function linesOf(options: Options): string {
   const named = Object.entries(options).map(([name, option]) => {
     const short = option.short === undefined ? '    ' : `-${option.short}, `;

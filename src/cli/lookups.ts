@@ -30,7 +30,7 @@ export function requireScopes({ catalogue }: CommandContext, text: string): read
   return scopes;
 }
 
-/** The scope sets of those names; throws Failure naming those that aren't there. */
+/** The scope sets of those names; throws Failure naming the missing ones. */
 export async function requireScopeSets(
   { records }: CommandContext,
   names: readonly string[],

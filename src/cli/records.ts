@@ -7,17 +7,16 @@ import { openCopySource, openCopyTarget, type RecordsLocation } from '../runtime
 import { CopyRefusal, copyRecords, type TableSummary } from '../stores/sql/copy.ts';
 import type { CopyEnd } from '../stores/sql/copy-end.ts';
 import { type Call, Failure } from './command.ts';
-import { createCommandLog } from './command-log.ts';
 import { readConfig, requireConfig } from './configuration.ts';
 import { printJsonAlone } from './terminal.ts';
+import { createCommandLog } from './with-stores.ts';
 
 /** The variable with the password of an address that is given as an option. */
 const passwordVariable = 'POSTERN_RECORDS_PASSWORD';
 
 /**
- * `records copy [--from ADDRESS] [--to ADDRESS]`: copies all records to where there are none yet, verified before they
- * are kept. The address that is left out is `stores.records` of the configuration, with its password; `records_tls` counts
- * for both.
+ * `records copy [--from ADDRESS] [--to ADDRESS]`: copies all records to an empty store, and verifies them before they are kept.
+ * The omitted address is `stores.records` of the configuration, with its password; `records_tls` applies to both.
  */
 export async function copyAllRecords(call: Call): Promise<void> {
   const config = requireConfig(readConfig(call));

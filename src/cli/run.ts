@@ -36,7 +36,7 @@ async function runCommand(command: Command, args: readonly string[], terminal: T
 const helpWords = ['help', '--help', '-h'];
 const versionWords = ['version', '--version', '-v', '-V'];
 
-/** Help and version, or what is wrong with the words. */
+/** Prints help or the version; throws Failure `usage` for any other words. */
 async function runWithoutCommand(args: readonly string[], terminal: Terminal): Promise<void> {
   const [first = '', ...others] = args;
   if (versionWords.includes(first)) return writeOut(terminal, `${version()}\n`);
@@ -54,7 +54,7 @@ async function writeHelp(words: readonly string[], terminal: Terminal): Promise<
   return writeOut(terminal, overviewOf(group.length > 0 ? group : commands));
 }
 
-/** What is wrong with words that name no command. Only words close to a command's are repeated. */
+/** Message about words that name no command. Only those close to a command's name are repeated. */
 function wrongWords([first, second]: readonly string[], group: readonly Command[]): string {
   if (first === undefined) return 'no command';
   if (first.startsWith('-')) return 'the command comes first, then its options';
@@ -82,12 +82,12 @@ const groupNames = [
   ),
 ];
 
-/** The commands of the group that the word names; none if it names none. */
+/** Commands of the group with that name; none if there is no such group. */
 function groupOf(word: string): readonly Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-/** What follows the message of a wrong usage: how to write it, or where to look. */
+/** Text after the message of a wrong usage: the usage line, or where to look. */
 function usageAfter(command: Command | undefined, args: readonly string[]): string {
   if (command !== undefined) return usageOf(command);
   const group = groupOf(args[0] ?? '');

@@ -3,24 +3,23 @@ import type { SessionEndParts } from '../administration/session-ends.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { catalogueOf } from '../config/values/scope-names.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
-import type { Log } from '../log/log.ts';
+import { createLogOn, type Log, type LogSettings } from '../log/log.ts';
 import { openStores, type Stores } from '../runtime/stores.ts';
 import type { AuditDraft } from '../stores/audit.ts';
 import type { Call } from './command.ts';
-import { createCommandLog } from './command-log.ts';
 import { type ReadConfig, readConfig, requireConfig } from './configuration.ts';
 
 /** The parts of a command: the configured stores, which a gateway may be using at the same time. */
 export interface CommandContext extends SessionEndParts {
   readonly config: Config;
-  /** What the configuration was read from, for problems that only the stores can tell. */
+  /** The file as read, to place problems that only the stores can tell. */
   readonly read: ReadConfig;
   readonly records: Stores['records'];
   readonly sessions: Stores['sessions'];
   readonly attempts: Stores['attempts'];
-  /** Every scope that can be granted. */
+  /** All scopes that can be granted. */
   readonly catalogue: ReadonlySet<string>;
-  /** What users and keys hold now, by this configuration. */
+  /** Rights of users and keys by this configuration. */
   readonly holdings: Holdings;
   /** The audit, which also writes to standard error, for standard output is the result's, and to the log of a gateway. */
   readonly audit: Audit;
@@ -109,4 +108,10 @@ class KeptEvents {
   async all(): Promise<void> {
     await Promise.all(this.#pending);
   }
+}
+
+/** Log of a command, on standard error because standard output is the result's. */
+export function createCommandLog({ terminal }: Call, format: LogSettings['format']): Log {
+  const { stderr } = terminal;
+  return createLogOn(stderr, { level: 'info', format }, { isTerminal: stderr.isTTY });
 }

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { auditingThrottle } from '../administration/audit.ts';
-import { isRedeemable } from '../administration/invitations.ts';
-import { endSessions } from '../administration/session-ends.ts';
-import { userEvent } from '../administration/user-events.ts';
+import { isRedeemable, redeemInvitation as redeem } from '../administration/invitations.ts';
 import { invitationHash } from '../credentials/invitation-token.ts';
 import { parsePassword } from '../credentials/passwords.ts';
 import { Refusal } from '../errors.ts';
@@ -79,35 +77,20 @@ class Redemption {
   }
 
   async respond(exchange: Exchange, token: string, rawPassword: string): Promise<Reply> {
-    const { records, passwords, minPasswordLength } = this.#parts;
+    const { passwords, minPasswordLength } = this.#parts;
     const passwordHash = await passwords.hash(parsePassword(rawPassword, minPasswordLength) as string);
-    const redeemed = await records
-      .redeemInvitation(invitationHash(token), {
-        // Anything may have changed while the password was hashed.
-        decide: (invitation) => {
-          if (this.#isRedeemable(invitation)) return passwordHash;
-          throw new Refusal('invalid_invitation');
-        },
-        audit: this.#redeemed(exchange),
-      })
-      .catch((error: unknown) => {
-        if (error instanceof Refusal && error.code === 'invalid_invitation') return undefined;
-        throw error;
-      });
-    if (redeemed === undefined) throw this.#refused(exchange, undefined);
-    await endSessions(this.#parts, anonymousIn(exchange), redeemed.user.id);
+    try {
+      await redeem(this.#parts, anonymousIn(exchange), token, passwordHash);
+    } catch (error) {
+      const isInvalid = error instanceof Refusal && error.code === 'invalid_invitation';
+      throw isInvalid ? this.#refused(exchange, undefined) : error;
+    }
     return { status: 204 };
   }
 
   #isRedeemable(invitation: InvitationFound | undefined): invitation is InvitationFound {
     const { holdings, now } = this.#parts;
     return invitation !== undefined && isRedeemable(invitation, holdings, now());
-  }
-
-  #redeemed(exchange: Exchange) {
-    return this.#parts.audit.withChange(anonymousIn(exchange), (made: UserRecord) => [
-      { ...userEvent('invitation_redeemed', made), changes: { fields: ['password'] } },
-    ]);
   }
 
   #refused(exchange: Exchange, invitation: InvitationFound | undefined): Refusal {

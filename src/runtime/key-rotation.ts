@@ -1,6 +1,6 @@
 import type { Audit } from '../administration/audit.ts';
 import { automatic } from '../administration/caller.ts';
-import { signingKeyEvents } from '../administration/signing-key-events.ts';
+import { signingKeyEvents } from '../administration/signing-keys.ts';
 import { type KeySettings, plannedSeries, timesOf } from '../credentials/key-times.ts';
 import type { KnownKeys } from '../credentials/signing-keys.ts';
 import type { Log } from '../log/log.ts';

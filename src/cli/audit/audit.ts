@@ -11,7 +11,7 @@ import { type CommandContext, withStores } from '../with-stores.ts';
 const defaultLimit = 100;
 const maxLimit = 100_000;
 const pageSize = 100;
-/** How often it is asked for new events, in ms. */
+/** Interval at which new events are asked for, ms. */
 const pollIntervalMs = 1_000;
 
 /** `audit list`: the newest events, the newest last; with `--follow` those that come, too, until it is interrupted. */

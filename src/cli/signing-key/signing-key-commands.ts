@@ -20,7 +20,7 @@ long, gateways switch once it has. No one is signed out`,
         help: 'replace only the keys of access-token, assertion or cookie; default: those of every purpose',
       },
     },
-    run: async (call) => (await import('./signing-key.ts')).rotateSigningKeys(call),
+    run: async (call) => (await import('./signing-key.ts')).rotateKeys(call),
   },
   {
     name: 'signing-key revoke',
@@ -28,6 +28,6 @@ long, gateways switch once it has. No one is signed out`,
     summary: 'Refuse whatever a key has signed, from now on',
     details: `The next key signs at once. Sessions go on, except after a cookie secret is revoked: browsers with its cookies have to sign
 in again. Services that verify tokens themselves accept the key until they fetch the published keys again`,
-    run: async (call) => (await import('./signing-key.ts')).revokeSigningKey(call),
+    run: async (call) => (await import('./signing-key.ts')).refuseSigningKey(call),
   },
 ];

@@ -5,7 +5,7 @@ import { instantOperators } from '../lists/list-fields.ts';
 import type { ListSpec } from '../lists/list-spec.ts';
 import { hydrate, statuses } from './api-key-schemas.ts';
 
-/** What keys are listed by; `catalogue` is sorted, and empty for any scope (the OpenAPI document). */
+/** Fields that keys are listed by; `catalogue` is sorted, and empty for any scope (the OpenAPI document). */
 export function apiKeyListSpec(catalogue: readonly string[]): ListSpec<ApiKeySortField> {
   return {
     name: 'api-keys',

@@ -18,12 +18,12 @@ export const scopeSetRead = z
   })
   .meta({ id: 'ScopeSetRead' });
 
-/** One page of scope sets. */
+/** Page of scope sets. */
 export const scopeSetPage = z
   .object(pageFields(scopeSetRead, 'Sets that pass the filters.'))
   .meta({ id: 'ScopeSetCursorPage' });
 
-/** What scope sets are listed by. */
+/** Fields that scope sets are listed by. */
 export function scopeSetListSpec(catalogue: readonly string[]): ListSpec<ScopeSetSortField> {
   return {
     name: 'scope-sets',

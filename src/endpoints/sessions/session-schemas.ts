@@ -31,7 +31,7 @@ export const sessionRead = z
   })
   .meta({ id: 'SessionRead' });
 
-/** One page of sessions. */
+/** Page of sessions. */
 export const sessionPage = z
   .object(pageFields(sessionRead, 'Live sessions that pass the filters.'))
   .meta({ id: 'SessionCursorPage' });
@@ -44,7 +44,7 @@ const fields: readonly ListField[] = [
   { name: 'last_used', type: 'datetime', operators: instantOperators, notes: rangeNotes },
 ];
 
-/** What the caller's own sessions are listed by. */
+/** Fields that the caller's own sessions are listed by. */
 export const ownSessionListSpec: ListSpec<SessionSortField> = {
   name: 'own-sessions',
   fields,
@@ -52,7 +52,7 @@ export const ownSessionListSpec: ListSpec<SessionSortField> = {
   presentation: { hydrate: hydrate() },
 };
 
-/** What all sessions are listed by. */
+/** Fields that all sessions are listed by. */
 export const sessionListSpec: ListSpec<SessionSortField> = {
   ...ownSessionListSpec,
   name: 'sessions',

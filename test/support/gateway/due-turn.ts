@@ -1,6 +1,6 @@
 import { Audit } from '../../../src/administration/audit.ts';
 import { automatic } from '../../../src/administration/caller.ts';
-import { signingKeyEvents } from '../../../src/administration/signing-key-events.ts';
+import { signingKeyEvents } from '../../../src/administration/signing-keys.ts';
 import type { Records } from '../../../src/stores/records.ts';
 import type { KeySeries } from '../../../src/stores/signing-keys.ts';
 
