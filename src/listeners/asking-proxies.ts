@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { Config } from '../config/sections/schema.ts';
 import { Admission, type Strangers } from '../forward-auth/admission.ts';
 import { type Askers, askersOf } from '../forward-auth/question.ts';
@@ -18,16 +17,16 @@ export interface DecisionListenerParts extends ListenerParts {
 export class AskingProxies {
   /** Position of the listener in `forward_auth`. */
   readonly index: number;
+  readonly admission: Admission;
   askers: Askers;
   #mostConnections: number;
-  readonly #admission: Admission;
 
   constructor(config: Config, index: number, parts: DecisionListenerParts) {
     const { hasRoom, onConnectionRefused, strangers } = parts;
     this.index = index;
     this.askers = askersOf(config.forward_auth[index]!, config);
     this.#mostConnections = config.limits.connections;
-    this.#admission = new Admission({
+    this.admission = new Admission({
       isProxy: (address) => this.mayAsk(address),
       mostConnections: () => this.#mostConnections,
       hasRoom,
@@ -36,24 +35,15 @@ export class AskingProxies {
     });
   }
 
-  /** Open connections of proxies. */
-  get connections(): number {
-    return this.#admission.connections;
-  }
-
   /** True if a peer with that address may ask. */
   mayAsk(address: string): boolean {
     return this.askers.proxies.isTrusted(address);
   }
 
-  /** As {@link Admission.admits}. */
-  admits(socket: Socket): boolean {
-    return this.#admission.admits(socket);
-  }
-
+  /** Admits the proxies of another configuration from now on. */
   apply(config: Config): void {
     this.askers = askersOf(config.forward_auth[this.index]!, config);
     this.#mostConnections = config.limits.connections;
-    this.#admission.peersChanged();
+    this.admission.peersChanged();
   }
 }

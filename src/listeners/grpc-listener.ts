@@ -36,7 +36,7 @@ export class GrpcListener {
     this.server = new CheckServer({
       tls,
       handshakeTimeoutMs: config.limits.header_timeout,
-      admits: (socket) => proxies.admits(socket),
+      admits: (socket) => proxies.admission.admits(socket),
       onHandshakeFailed: parts.onHandshakeFailed,
       createChannel: (socket, clientCertificate) => this.#createChannel(socket, clientCertificate),
       mayAsk: ({ peer }) => proxies.mayAsk(peer),

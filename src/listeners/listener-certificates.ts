@@ -3,12 +3,8 @@ import type { ListenerTls } from '../http1/server/tls-settings.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import { type CertificateParts, WatchedCertificate } from './watched-certificate.ts';
 
-/** The TLS settings of every listener that may have some; null for plain HTTP. */
-export interface ListenersTls {
-  readonly listen: ListenerTls | null;
-  /** In the order of `forward_auth`. */
-  readonly decisions: readonly (ListenerTls | null)[];
-}
+/** TLS settings of the listeners: that of the listener for clients, then those of `forward_auth`; null for plain HTTP. */
+export type ListenersTls = readonly (ListenerTls | null)[];
 
 /** The certificates of another configuration, loaded; exactly one of the two functions is called. */
 export interface PreparedCertificates {
@@ -18,7 +14,7 @@ export interface PreparedCertificates {
   discard(): void;
 }
 
-/** The certificates of one configuration: that of the public listener, then those of `forward_auth`. */
+/** The certificates of one configuration, in the order of {@link ListenersTls}. */
 type Watched = readonly (WatchedCertificate | null)[];
 
 /** The certificates of the listeners, of one configuration at a time. */
@@ -100,11 +96,8 @@ function expiriesOf(
   return expiries.map(([file, seconds]) => [index === 0 ? file : `${keyOf(index)}.${file}`, seconds]);
 }
 
-function settingsOf([listen = null, ...decisions]: Watched): ListenersTls {
-  return {
-    listen: listen?.current ?? null,
-    decisions: decisions.map((certificate) => certificate?.current ?? null),
-  };
+function settingsOf(watched: Watched): ListenersTls {
+  return watched.map((certificate) => certificate?.current ?? null);
 }
 
 function close(certificates: Watched): void {

@@ -6,10 +6,8 @@ import { composeGateway, type LastingParts } from '../gateway/compose.ts';
 import type { CurrentGateway } from '../gateway/current-gateway.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { routesOnlyIn } from '../gateway/routes-only-in.ts';
-import type { DecisionListeners } from '../listeners/decision-listeners.ts';
-import type { FailedHandshakes } from '../listeners/failed-handshakes.ts';
-import type { HttpListener } from '../listeners/http-listener.ts';
 import type { ListenersTls } from '../listeners/listener-certificates.ts';
+import type { Listeners } from '../listeners/listeners.ts';
 import type { BackgroundWork } from '../runtime/background-work.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import type { CompleteConfiguration, Opened, Serving } from './running-gateway.ts';
@@ -24,9 +22,7 @@ export interface ServingParts {
   readonly lasting: LastingParts;
   readonly current: CurrentGateway;
   readonly startDraining: () => void;
-  readonly listener: HttpListener;
-  readonly handshakes: FailedHandshakes;
-  readonly decisions: DecisionListeners;
+  readonly listeners: Listeners;
   readonly background: BackgroundWork;
   readonly opened: Opened;
 }
@@ -66,15 +62,14 @@ export class ServingProcess implements Serving {
   }
 
   #serveBy(gateway: Gateway, { config, tls }: CompleteConfiguration): void {
-    const { current, listener, decisions, lasting } = this.#parts;
+    const { current, listeners, lasting } = this.#parts;
     current.replace(gateway);
     const gone = routesOnlyIn(this.#config, config);
     lasting.metrics.requests.forget(gone);
     lasting.metrics.decisions.forget(gone);
     this.#config = config;
-    listener.apply(config, tls.listen);
-    decisions.apply(config, tls);
-    lasting.descriptors.applyTo(listener.server, config, lasting.log);
+    listeners.apply(config, tls);
+    lasting.descriptors.applyTo(listeners.clients, config, lasting.log);
     lasting.log.configure(config.log);
   }
 
@@ -83,8 +78,7 @@ export class ServingProcess implements Serving {
   }
 
   renewTls(tls: ListenersTls): void {
-    if (tls.listen !== null) this.#parts.listener.server.renewTls(tls.listen);
-    this.#parts.decisions.renewTls(tls);
+    this.#parts.listeners.renewTls(tls);
   }
 
   /**
@@ -92,16 +86,14 @@ export class ServingProcess implements Serving {
    * `delayMs`: time for which connections are still accepted.
    */
   async stop(delayMs = this.#config.shutdown.delay): Promise<void> {
-    const { startDraining, listener, handshakes, decisions, background, lasting, current } = this.#parts;
+    const { startDraining, listeners, background, lasting, current } = this.#parts;
     startDraining();
-    listener.server.announceClose();
-    decisions.announceClose();
+    listeners.announceClose();
     await sleep(delayMs);
-    const { timeout } = this.#config.shutdown;
-    await Promise.all([listener.server.drain(timeout), decisions.drain(timeout)]);
+    await listeners.drain(this.#config.shutdown.timeout);
     background.stop();
     lasting.streams.close();
-    handshakes.close();
+    listeners.close();
     await current.serving?.close();
     await background.flush();
     await lasting.auditTrail.close(maxAuditFlushMs);

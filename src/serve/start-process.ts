@@ -8,11 +8,7 @@ import { KnownKeys } from '../credentials/signing-keys.ts';
 import { Strangers } from '../forward-auth/admission.ts';
 import { composeGateway, type LastingParts } from '../gateway/compose.ts';
 import { sessionTimesOf } from '../gateway/session-times.ts';
-import type { HandshakeFailure } from '../http1/server/handshake-failure.ts';
-import { createDecisionListeners, type DecisionListeners } from '../listeners/decision-listeners.ts';
-import { FailedHandshakes } from '../listeners/failed-handshakes.ts';
-import type { ConnectionRefusal } from '../listeners/http-listener.ts';
-import { createPublicListener } from '../listeners/public-listener.ts';
+import { createListeners, type Listeners } from '../listeners/listeners.ts';
 import { addAuditCounts, countAudited } from '../runtime/audit-counts.ts';
 import { startAuditTrail } from '../runtime/audit-trail.ts';
 import { startBackgroundWork } from '../runtime/background-work.ts';
@@ -26,7 +22,7 @@ import { isUnavailable } from '../stores/remote/breaker.ts';
 import { StoreOpenError } from '../stores/store-open-error.ts';
 import type { ProcessParts } from './process-parts.ts';
 import type { CompleteConfiguration, ListenerAddresses } from './running-gateway.ts';
-import { type ServingParts, ServingProcess } from './serving-process.ts';
+import { ServingProcess } from './serving-process.ts';
 
 /** Time for which a start waits for the records store, ms. */
 const recordsTimeoutMs = 30_000;
@@ -81,11 +77,12 @@ export async function startProcess(
     streams.endOf(id);
     metrics.revocationSeen(afterMs);
   });
-  const { listener, handshakes, decisions } = await createListeners({ config, tls }, lasting, parts);
+  const listeners = await openListeners({ config, tls }, lasting, parts);
   const bootstrapToken = await whileUnavailable(() => openBootstrap(stores.records, config));
-  const [{ host, port }, ...others] = await options.addresses();
-  const address = await listener.server.listen(host, port, options.sharesPorts);
-  const decisionAddresses = await decisions.listen(others, options.sharesPorts);
+  const [address, ...decisionAddresses] = await listeners.listen(
+    await options.addresses(),
+    options.sharesPorts,
+  );
   health.serveFrom(stores);
   const background = startBackgroundWork(stores, {
     recentUse: lasting.recentUse,
@@ -103,11 +100,9 @@ export async function startProcess(
     lasting,
     current,
     startDraining,
-    listener,
-    handshakes,
-    decisions,
+    listeners,
     background,
-    opened: { address, decisionAddresses, bootstrapToken },
+    opened: { address: address!, decisionAddresses, bootstrapToken },
   });
 }
 
@@ -158,33 +153,26 @@ async function startLasting(
   };
 }
 
-/** Creates the listeners for requests and decisions; their connections share the descriptors. */
-async function createListeners(
+/** Creates the listeners, whose connections share the descriptors. */
+async function openListeners(
   { config, tls }: Pick<CompleteConfiguration, 'config' | 'tls'>,
   { engine, log, auditTrail, metrics, tracing, descriptors }: LastingParts,
   { current, refused }: ProcessParts,
-): Promise<Pick<ServingParts, 'listener' | 'handshakes' | 'decisions'>> {
-  const handshakes = new FailedHandshakes(log, metrics.registry);
-  const parts = {
+): Promise<Listeners> {
+  const listeners: Listeners = await createListeners(config, tls, {
     engine,
     current,
     log,
     refusals: auditTrail.refusals,
     metrics,
     tracing,
-    onHandshakeFailed: (failure: HandshakeFailure) => handshakes.count(failure),
-    onConnectionRefused: (why: ConnectionRefusal) =>
-      refused.count(why === 'limit' && descriptors.isShort ? 'descriptors' : why),
-  };
-  const listener = createPublicListener(config, tls.listen, parts);
-  const decisions: DecisionListeners = await createDecisionListeners(config, tls, {
-    ...parts,
-    hasRoom: () => decisions.sockets < descriptors.share,
+    onConnectionRefused: (why) => refused.count(why === 'limit' && descriptors.isShort ? 'descriptors' : why),
+    hasRoom: () => listeners.decisionSockets < descriptors.share,
     strangers: new Strangers(descriptors.strangers),
   });
-  metrics.watchConnections(listener.server, descriptors);
-  descriptors.applyTo(listener.server, config, log);
-  return { listener, handshakes, decisions };
+  metrics.watchConnections(listeners.clients, descriptors);
+  descriptors.applyTo(listeners.clients, config, log);
+  return listeners;
 }
 
 /** Runs one step of a start, again from its beginning while the records store is unavailable. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import type { ListenerAddress } from '../listeners/decision-listeners.ts';
+import type { ListenerAddress } from '../listeners/listeners.ts';
 
 /**
  * Listens at all of these addresses alone, for a moment, so that a port that anyone holds is an error, although the processes

@@ -3,7 +3,6 @@ import type { ConfiguredFiles } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { routesOnlyIn } from '../gateway/routes-only-in.ts';
 import type { Readiness } from '../http/readiness.ts';
-import type { ListenerTls } from '../http1/server/tls-settings.ts';
 import type { ListenersTls } from '../listeners/listener-certificates.ts';
 import type { Log } from '../log/log.ts';
 import { EndedCounts, type ProcessMetrics } from '../metrics/combined-metrics.ts';
@@ -245,9 +244,8 @@ export function evenPart(config: Config, count: number): Config {
 }
 
 /** The settings as they are sent: PEM texts, no objects that are made of them. */
-function textsOf({ listen, decisions }: ListenersTls): ListenersTls {
-  const texts = (tls: ListenerTls | null) => tls && { cert: tls.cert, key: tls.key, clients: tls.clients };
-  return { listen: texts(listen), decisions: decisions.map(texts) };
+function textsOf(tls: ListenersTls): ListenersTls {
+  return tls.map((own) => own && { cert: own.cert, key: own.key, clients: own.clients });
 }
 
 class NoResponse extends Error {

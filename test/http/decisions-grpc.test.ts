@@ -263,7 +263,7 @@ t.test('over TLS, and until the end of a drain', async (t) => {
 t.test('the library for gRPC is loaded only for such a listener', async (t) => {
   const program = `
     await import(${JSON.stringify(new URL('../../src/serve/start-gateway.ts', import.meta.url))});
-    await import(${JSON.stringify(new URL('../../src/listeners/decision-listeners.ts', import.meta.url))});
+    await import(${JSON.stringify(new URL('../../src/listeners/listeners.ts', import.meta.url))});
     const { createRequire } = await import('node:module');
     const require = createRequire(${JSON.stringify(import.meta.url)});
     console.log(Object.keys(require.cache).filter((file) => /grpc|protobufjs/.test(file)).length);
