@@ -3,6 +3,7 @@ import type { Records } from '../stores/records.ts';
 import type { Session } from '../stores/sessions.ts';
 import type { Audit } from './audit.ts';
 import type { Author } from './caller.ts';
+import { recordSessionEnd } from './session-ends.ts';
 
 /** Dependencies of {@link keepSignIn}. */
 export interface KeepSignInOptions {
@@ -28,16 +29,15 @@ export async function keepSignIn(
   provider?: string,
 ): Promise<void> {
   const { id, userId } = session;
-  const about = { subject: userId, session: id };
   const by = { actor: actorOfSession(userId, id), origin };
   try {
     await records.keepSignIn(
       { userId, instant: now() },
-      audit.withChange(by, () => [{ event: 'login_succeeded', provider, ...about }]),
+      audit.withChange(by, () => [{ event: 'login_succeeded', provider, subject: userId, session: id }]),
     );
   } catch (error) {
     await signIn.cancel(session);
-    audit.record({ actor: system, origin }, { event: 'session_revoked', ...about });
+    recordSessionEnd(audit, { actor: system, origin }, session);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { isUnavailable } from '../stores/remote/breaker.ts';
-import type { Sessions } from '../stores/sessions.ts';
+import type { Session, Sessions } from '../stores/sessions.ts';
 import type { Audit } from './audit.ts';
 import type { Author } from './caller.ts';
 
@@ -37,9 +37,19 @@ export async function removeSessions(
   const ended = await sessions.revokeAllOf(userId, exceptId);
   for (const session of ended) {
     onCredentialEnded(session);
-    audit.record(by, { event: 'session_revoked', subject: userId, session });
+    recordSessionEnd(audit, by, { id: session, userId });
   }
   return ended;
+}
+
+/** Records that a session was ended; `provider` is the name of the provider that asked for it. */
+export function recordSessionEnd(
+  audit: Audit,
+  by: Author,
+  { id, userId }: Pick<Session, 'id' | 'userId'>,
+  provider?: string,
+): void {
+  audit.record(by, { event: 'session_revoked', subject: userId, session: id, provider });
 }
 
 /** Ids of sessions removed from their store; undefined if the store is unavailable. */

@@ -13,7 +13,7 @@ import type { Audit } from './audit.ts';
 import { type Author, actorOf, type Caller } from './caller.ts';
 import { rightsOf } from './caller-rights.ts';
 import { assertHolds } from './privilege.ts';
-import { endSessions, type SessionEndParts, unlessUnavailable } from './session-ends.ts';
+import { endSessions, recordSessionEnd, type SessionEndParts, unlessUnavailable } from './session-ends.ts';
 import { userEvent } from './user-events.ts';
 
 /** Scopes that ending sessions of others requires. */
@@ -46,7 +46,7 @@ export async function endSession(
   onCredentialEnded(id);
   if (!(await wasAlive(ended, records))) return undefined;
   const { actor, provider } = by(ended);
-  audit.record({ actor, origin }, { event: 'session_revoked', subject: ended.userId, session: id, provider });
+  recordSessionEnd(audit, { actor, origin }, ended, provider);
   return ended;
 }
 

@@ -1,3 +1,4 @@
+import { recordSessionEnd } from '../administration/session-ends.ts';
 import type { RefreshCookie } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { cookieValues } from '../http/cookies.ts';
@@ -118,7 +119,7 @@ class Refresh {
       if (!isUnavailable(error)) throw error;
     });
     onCredentialEnded(id);
-    audit.record(systemIn(exchange), { event: 'session_revoked', subject: userId, session: id });
+    recordSessionEnd(audit, systemIn(exchange), session);
     throw this.#refused();
   }
 

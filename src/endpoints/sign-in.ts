@@ -1,6 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import type { Audit } from '../administration/audit.ts';
+import { recordSessionEnd } from '../administration/session-ends.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
@@ -73,11 +74,6 @@ export function createSignIn(options: {
 }): SignIn {
   const { sessions, times, tokens, cookies, cookie, holdings, maxPerUser, audit, onSessionEnded } = options;
 
-  function noteEnded(exchange: Exchange, { id, userId }: Session): void {
-    onSessionEnded(id);
-    audit.record(systemIn(exchange), { event: 'session_revoked', subject: userId, session: id });
-  }
-
   async function reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply> {
     const held = holdings.ofUser(found, originOf(session)).scopes;
     const scopes = session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
@@ -125,7 +121,10 @@ export function createSignIn(options: {
         times,
         maxPerUser,
       );
-      for (const one of ended) noteEnded(exchange, one);
+      for (const one of ended) {
+        onSessionEnded(one.id);
+        recordSessionEnd(audit, systemIn(exchange), one);
+      }
       return { session, reply: await reply(session, found, now) };
     },
   };

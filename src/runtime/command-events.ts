@@ -1,12 +1,12 @@
 import type { AuditEntry, Log } from '../log/log.ts';
 import type { Records } from '../stores/records.ts';
 
-/** How often it is asked whether a command did something, in ms. */
+/** Interval of looking for events of commands, ms. */
 const pollIntervalMs = 1_000;
 
 /**
- * Writes what commands did on the same records into this log: each audit line once, by one of the gateways there are.
- * Returns what stops it. The records are read only when something in them has changed.
+ * Writes the audit events of commands on the same records to this log: each once, by one of the gateways on the records,
+ * which are read only after a change. Returns a function that stops it.
  */
 export function reportCommandEvents(
   records: Pick<Records, 'version' | 'takeCommandEvents'>,

@@ -50,7 +50,7 @@ export async function addUser(call: Call): Promise<void> {
       disabled: false,
     }).catch(async (error) => {
       if (!isRefusal(error, 'conflict')) throw error;
-      // Else it is a scope set that was removed in the meantime: this throws, too.
+      // A scope set may have been removed in the meantime: then this throws first.
       await requireScopeSets(context, call.texts('scope-set'));
       throw isTaken();
     });
@@ -75,7 +75,7 @@ async function passwordHashOf(
   return call.isSet('password-hash') ? readPasswordHash(call) : readNewPassword(call, config, username);
 }
 
-/** `user set NAME`: what is named is replaced, all else stays. */
+/** `user set NAME`: replaces the fields that options name. */
 export async function setUser(call: Call): Promise<void> {
   const names = call.texts('scope-set').filter((name) => name !== '');
   const replacesSets = call.texts('scope-set').length > 0;
@@ -90,7 +90,7 @@ export async function setUser(call: Call): Promise<void> {
       ...(scopes !== undefined && { scopes: requireScopes(context, scopes) }),
       ...(replacesSets && { scopeSets: sets.map(({ id }) => id) }),
     }).catch(async (error) => {
-      // A scope set was removed in the meantime: this says which.
+      // A scope set was removed in the meantime: this names it.
       if (isRefusal(error, 'conflict')) await requireScopeSets(context, names);
       throw error;
     });
@@ -186,10 +186,10 @@ export async function unlockUser(call: Call): Promise<void> {
   });
 }
 
-/** The longest display name, in code points, as in the HTTP API. */
+/** Maximum length of a display name in code points, as in the HTTP API. */
 const maxTextLength = 256;
 
-/** What `--display-name` and `--email` say; an empty one clears the field. Throws Failure `usage`. */
+/** The profile in `--display-name` and `--email`; an empty text clears the field. Throws Failure `usage`. */
 function profileOf(call: Call): { displayName?: string | null; email?: string | null } {
   const displayName = textOf(call, 'display-name');
   const email = textOf(call, 'email');

@@ -8,7 +8,7 @@ import type { UserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 
-/** What the login throttle counts against a user. */
+/** Failures that the login throttle counts against a user. */
 export const userThrottle = z
   .object({
     failures: z.int().describe('Failed sign-ins that still count.'),

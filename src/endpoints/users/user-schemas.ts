@@ -16,7 +16,7 @@ const maxTextLength = 256;
 /** Fields whose value never appears in a problem. */
 export const secretFields = ['password'] as const;
 
-/** What bounds the fields of a user. */
+/** Bounds of a user's fields. */
 export interface UserBounds {
   /** Sorted; empty: any scope (the OpenAPI document). */
   readonly catalogue: readonly string[];
@@ -127,12 +127,12 @@ export const userRead = z
   })
   .meta({ id: 'UserRead' });
 
-/** One page of users. */
+/** A page of users. */
 export const userPage = z
   .object(pageFields(userRead, 'Users that pass the filters.'))
   .meta({ id: 'UserCursorPage' });
 
-/** What users are listed by. */
+/** The filters and orders of the list of users. */
 export const userListSpec: ListSpec<UserSortField> = {
   name: 'users',
   fields: [
