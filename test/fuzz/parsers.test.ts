@@ -37,7 +37,7 @@ t.test(`${cases} messages: what Postern accepts, other parsers accept and read a
   assertNoNewAlarm(t, alarms, []);
 });
 
-t.test('what was found once is read alike', async (t) => {
+t.test('every recorded find is read alike', async (t) => {
   const rows: (FuzzCase & { readonly name: string })[] = readFileSync(
     join(import.meta.dirname, 'finds.jsonl'),
     'utf8',

@@ -57,7 +57,7 @@ t.test('beside a proof of the answer, too', async (t) => {
   }
 });
 
-t.test('where the gateway drops every cookie, none is answered', async (t) => {
+t.test('no cookie is answered if the gateway drops them all', async (t) => {
   const { ask } = await startDeciding(t, { routes, headers: { drop: ['Cookie'] } });
   for (const mode of copying) {
     const answer = await ask(mode, { target: '/api/open', lines: ['Cookie: a=1'] });

@@ -78,7 +78,7 @@ function decided({ bytes }: Response): number | undefined {
   return status.code === 0 ? 200 : denied?.status.code;
 }
 
-t.test('what is a question, and what is none', async (t) => {
+t.test('calls that are questions, and calls that are not', async (t) => {
   const { portOf } = await startDeciding(t, { routes });
   const session = await connectTo(t, portOf('envoy_grpc'));
   const whole = framed(question);
@@ -134,7 +134,7 @@ t.test('what is a question, and what is none', async (t) => {
   });
 });
 
-t.test('who may not ask is refused before the question is read', async (t) => {
+t.test('a peer that may not ask is refused before its question is read', async (t) => {
   const { portOf } = await startDeciding(t, { routes }, { proxies: ['192.0.2.0/24'] });
   const session = await connectTo(t, portOf('envoy_grpc'));
   const stream = session.request(call);

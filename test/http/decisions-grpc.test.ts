@@ -20,7 +20,7 @@ const pseudo = (method: string, path: string): [string, string][] => [
   [':authority', 'app.example'],
 ];
 
-t.test('what Envoy is told by gRPC', async (t) => {
+t.test('answers to Envoy by gRPC', async (t) => {
   const { portOf, key, keyId, bearer, cookie, logLines } = await startDeciding(t, config);
   const { check, send } = connectCheckClient(t, portOf('envoy_grpc'));
 
@@ -227,7 +227,7 @@ t.test('a key that is revoked is refused by the next question on the same connec
   t.equal((await check(question)).status, 401);
 });
 
-t.test('who may not ask is refused and disconnected', async (t) => {
+t.test('a peer that may not ask is refused and disconnected', async (t) => {
   const { portOf, managementPort } = await startDeciding(t, config, { proxies: ['192.0.2.0/24'] });
   const { check } = connectCheckClient(t, portOf('envoy_grpc'));
   t.match(await check({ path: '/api/open' }), {

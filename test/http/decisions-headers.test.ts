@@ -97,7 +97,7 @@ t.test('parameters of MCP that a server may take for one are refused', async (t)
   }
 });
 
-t.test('what others describe requests with, or set, is refused, too', async (t) => {
+t.test('headers by which other proxies describe requests are refused, too', async (t) => {
   const { ask } = await startDeciding(t, config);
   const rows = [
     ['nginx', 'X-Original-URL: /x', 403],

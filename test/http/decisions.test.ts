@@ -21,7 +21,7 @@ const nobody = {
 };
 const challenge = 'Bearer realm="acme"';
 
-t.test('what each proxy is told', async (t) => {
+t.test('answers to each proxy', async (t) => {
   const { ask, api, bearer, key, keyId } = await startDeciding(t, config);
   const reader = await api.mintKey(bearer, { label: 'reader', scopes: ['store:read'] });
   const revoked = await api.mintKey(bearer, { label: 'revoked', scopes: ['store:read'] });

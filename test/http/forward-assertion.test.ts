@@ -147,7 +147,7 @@ t.test('a retry is signed anew', async (t) => {
   t.not(claims[0]!.jti, claims[1]!.jti);
 });
 
-t.test('what waits for a connection is signed when it is sent', async (t) => {
+t.test('a request that waits for a connection is signed when it is sent', async (t) => {
   const tokens: string[] = [];
   let release = () => {};
   const upstream = await startRawUpstream(t, ({ socket, text }) => {

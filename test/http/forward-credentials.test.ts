@@ -20,7 +20,7 @@ async function call(gateway: Forwarding, lines: readonly string[], path = '/api/
   };
 }
 
-t.test('one good credential passes', async (t) => {
+t.test('a good credential passes', async (t) => {
   const gateway = await startForwarding(t);
   const { key, bearer } = gateway;
   const rows: Record<string, string> = {
@@ -41,7 +41,7 @@ t.test('one good credential passes', async (t) => {
     }
 });
 
-t.test('what is presented and wrong is refused, never ignored', async (t) => {
+t.test('a wrong credential is refused, never ignored', async (t) => {
   const gateway = await startForwarding(t);
   const { key, bearer } = gateway;
   const rows: [string, string[], number, string, string | null][] = [

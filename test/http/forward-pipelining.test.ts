@@ -37,7 +37,7 @@ t.test('a good request before a bad one on a connection is answered whole', asyn
         t.equal(gateway.upstream.seen.length, before + goods);
       });
 
-  await t.test('what comes after a request that closes the connection is no request', async (t) => {
+  await t.test('bytes after a request that closes the connection are no request', async (t) => {
     const before = gateway.upstream.seen.length;
     const last = gateway.raw('GET /api/store/good HTTP/1.1', ['Connection: close']);
     const { responses } = await exchangeRaw(gateway.port, last + good);

@@ -125,7 +125,7 @@ t.test('interim responses go before the final one or are ignored', async (t) => 
   );
 });
 
-t.test('of the headers, those for one hop and those of Postern’s go', async (t) => {
+t.test('hop-by-hop headers and Postern’s own are removed', async (t) => {
   const { ask } = await answering(t);
   const fields = [
     'Connection: X-Hop, close',

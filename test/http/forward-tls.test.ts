@@ -33,7 +33,7 @@ t.test('the listener speaks TLS, and the upstream learns of it', async (t) => {
   t.equal(await connection.closed, 'ended');
 });
 
-t.test('what is no TLS gets no response, and others are served', async (t) => {
+t.test('bytes that are no TLS get no response, and other clients are served', async (t) => {
   if (!requireProgram(t, 'openssl')) return;
   const { port, connect: open, raw } = await startTls(t, { limits: { header_timeout: '300ms' } });
   for (const bytes of [raw('GET /api/store/x HTTP/1.1'), 'x', '\x16\x03\x01\xff\xff']) {

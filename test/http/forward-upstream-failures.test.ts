@@ -90,7 +90,7 @@ t.test('an upstream that is not there is 502', async (t) => {
   t.equal((await unix.api.send({ path: '/api/store/x', apiKey: unix.key })).status, 502);
 });
 
-t.test('one that resets before its head is 502', async (t) => {
+t.test('an upstream that resets before its head is 502', async (t) => {
   const { ask, upstream } = await behind(t, (socket) => socket.resetAndDestroy());
   t.match((await ask()).responses, [{ status: 502 }]);
   t.equal(upstream.accepted, 1, 'a new connection is not tried twice');
@@ -100,7 +100,7 @@ t.test('one that resets before its head is 502', async (t) => {
   t.match((await half.ask()).responses, [{ status: 502 }]);
 });
 
-t.test('what is cut in mid-body resets the client', async (t) => {
+t.test('a response cut off within its body resets the client', async (t) => {
   const rows: Record<string, (socket: Socket) => void> = {
     'a length that is not reached': (socket) => socket.end(`${head}Content-Length: 10\r\n\r\nhalf`),
     'a length and a reset': (socket) => {
@@ -132,7 +132,7 @@ t.test('what is cut in mid-body resets the client', async (t) => {
     });
 });
 
-t.test('one that is late is 504', async (t) => {
+t.test('a late upstream is 504', async (t) => {
   const short = { response_timeout: '200ms', idle_timeout: '200ms', connect_timeout: '200ms' };
   await t.test('with its head', async (t) => {
     const { ask, upstream } = await behind(t, () => {}, short);

@@ -11,7 +11,7 @@ t.test('a head is read as far as it has come, and as far as it is one', async (t
   t.same(begun!.head.raw, ['Host', 'x', 'Accept', 'text/html'], 'the last line may go on');
 });
 
-t.test('what follows the head is no part of it', async (t) => {
+t.test('bytes after the head are no part of it', async (t) => {
   t.same(read('GET / HTTP/1.1\r\nA: b\r\n\r\nC: d\r\n')!.head.raw, ['A', 'b']);
   t.same(read('GET / HTTP/1.1\r\n\r\nC: d\r\n')!.head.raw, []);
   t.same(read('GET / HTTP/1.1\r\n')!.head.raw, []);
@@ -26,7 +26,7 @@ t.test('a query may break off, a path may not', async (t) => {
   t.equal(read('GET /a'), null);
 });
 
-t.test('what is no request line is none', async (t) => {
+t.test('bytes without a request line have no method or path', async (t) => {
   for (const text of [
     '',
     '\r\n',

@@ -211,7 +211,7 @@ t.test('an unknown key is cached briefly, and until any key is created', async (
 });
 
 t.test('while the store is unavailable', async (t: Test) => {
-  t.test('what was alive at the last notification counts for stale_if_error', async (t) => {
+  t.test('a credential alive at the last notification counts for stale_if_error', async (t) => {
     const remote = new Remote();
     await find(remote);
     remote.passNotified(60_000);
@@ -274,7 +274,7 @@ t.test('while the store is unavailable', async (t: Test) => {
     t.match(await remote.records.findUserByName('u'), { user: { id: 'u' } });
   });
 
-  t.test('what was invalidated during a query does not count', async (t) => {
+  t.test('a result invalidated during its query is not cached', async (t) => {
     for (const changed of ['k', 'another']) {
       const remote = new Remote();
       await find(remote);

@@ -59,7 +59,7 @@ t.test('sums, and one value of what all say', async (t) => {
   });
 });
 
-t.test('what a process says of itself carries its name', async (t) => {
+t.test('metrics of a process carry its name', async (t) => {
   const registry = registryOf({ sum: 1, min: 1, max: 1, average: 1, counted: 1 });
   const text = await textOf(
     combineMetrics([
@@ -80,7 +80,7 @@ t.test('what a process says of itself carries its name', async (t) => {
   );
 });
 
-t.test('what ended processes had counted stays in the sums, but for routes that are gone', async (t) => {
+t.test('counts of ended processes stay in the sums, except for removed routes', async (t) => {
   const ended = new EndedCounts();
   for (const counted of [5, 500])
     ended.add(await registryOf({ sum: 9, min: 9, max: 9, average: 9, counted }).counted());

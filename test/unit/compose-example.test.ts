@@ -61,7 +61,7 @@ t.test('only the gateway reaches the service and the stores, and is reached', as
   t.strictSame(Object.keys(compose.services.gateway.depends_on), ['service', 'postgres', 'redis']);
 });
 
-t.test('what is mounted is there, and what is declared is used', async (t) => {
+t.test('mounted files exist, and declared volumes and secrets are used', async (t) => {
   const { secrets, again } = makeSecrets(t);
   const used = services.flatMap(([, service]) => service.secrets ?? []);
   t.strictSame([...new Set(used)].sort(), Object.keys(compose.secrets).sort());

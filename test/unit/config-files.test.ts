@@ -170,7 +170,7 @@ t.test('an unusable file is a source, because it may be repaired', async (t) => 
   t.strictSame(load(listen('first.crt', 'first.key')).sources, [join(folder, 'postern.yaml')]);
 });
 
-t.test('what is allowed and probably not meant is a warning', async (t) => {
+t.test('a setting that is valid but probably unintended is a warning', async (t) => {
   const { warnings } = load(`trusted_proxies: [10.0.0.0/8, 0.0.0.0/0, "::/0", "::ffff:0:0/96", 128.0.0.0/1]
 scopes: { store:read: Read, store:raed: Misspelt, store:give: Given }
 identity_providers:

@@ -63,7 +63,7 @@ t.test('every scalar may come from outside the file', async (t) => {
     t.match(type ?? 'object', /^(object|array)$/, `${path} is a plain scalar`);
 });
 
-t.test('what may be a secret is marked', async (t) => {
+t.test('keys that may hold a secret are marked', async (t) => {
   const secrets = [...keys].filter(([, { writeOnly }]) => writeOnly).map(([path]) => path);
   t.strictSame(secrets, [
     '.stores.records',

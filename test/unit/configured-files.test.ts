@@ -19,7 +19,7 @@ function configuredIn(t: { testdir(content?: Record<string, string>): string }):
   return { folder, files: readConfiguredFiles(loadConfig(file, {}).config!) };
 }
 
-t.test('what a file held when it was read is what every part gets, whatever becomes of it', async (t) => {
+t.test('every part gets the content that a file had when it was read', async (t) => {
   const { folder, files } = configuredIn(t);
   const path = join(folder, 'ca.pem');
   writeFileSync(path, 'replaced');

@@ -108,7 +108,7 @@ t.test('a peer without an address has a line, too', async (t) => {
   t.match(windows[0], [{ address: null, reason: 'invalid_token', repeated: { count: 1 } }]);
 });
 
-t.test('of a flood from many addresses there are 300 lines, and none is left uncounted', async (t) => {
+t.test('a flood from many addresses makes 300 events, and every refusal is counted', async (t) => {
   const { refusals, windows } = createCounter();
   const flood = 5_000;
   for (let index = 0; index < flood; index += 1)

@@ -59,7 +59,7 @@ t.test('a stranger is there for a second, and counts for nothing', async (t) => 
   t.equal(state.refused, 0);
 });
 
-t.test('of too many strangers the oldest leaves', async (t) => {
+t.test('the oldest of too many strangers is disconnected', async (t) => {
   const { all, open } = setUp();
   const [first, second, third] = [open('192.0.2.7'), open('192.0.2.8'), open('192.0.2.9')];
   t.strictSame([first.destroyed, second.destroyed, third.destroyed], [true, false, false]);
@@ -84,7 +84,7 @@ t.test('a proxy stays, as far as there is room', async (t) => {
   t.equal(admission.connections, 1);
 });
 
-t.test('who may ask by now stays; who may ask no more leaves once it is answered', async (t) => {
+t.test('a peer admitted by a reload stays; a removed one is disconnected once it is answered', async (t) => {
   const { admission, proxies, all, open } = setUp();
   const [former, stranger] = [open('192.0.2.1'), open('192.0.2.2')];
   proxies.clear();

@@ -63,7 +63,7 @@ t.test('a template fails for a hole without a value', async (t) => {
   t.throws(() => fillTemplate('{{#tls}}\nssl\n{{/tls}}', {}), { message: 'no value for {{tls}}' });
 });
 
-t.test('what is YAML can be read', async (t) => {
+t.test('every printed YAML file parses', async (t) => {
   for (const proxy of printedProxies)
     for (const [name, content] of Object.entries(printProxyConfiguration(config(), proxy, {})))
       if (/\.ya?ml$/.test(name))
@@ -84,7 +84,7 @@ t.test('over TLS the certificate has to be for the host that is connected to', a
   }
 });
 
-t.test('what is printed copies cookies, and leaves no name to come to the client', async (t) => {
+t.test('printed configurations copy cookies, and keep reserved names from clients', async (t) => {
   const printed = (proxy: (typeof printedProxies)[number]) =>
     Object.values(printProxyConfiguration(config(), proxy, {})).join('\n');
   const copied: Record<string, RegExp> = {
@@ -102,7 +102,7 @@ t.test('what is printed copies cookies, and leaves no name to come to the client
     for (const name of laterNames) t.match(printed(proxy), name.toLowerCase(), `${proxy}: ${name}`);
 });
 
-t.test('what is printed has a body forwarded as it comes, and room for what is added', async (t) => {
+t.test('printed configurations forward a body as it arrives, and have room for added headers', async (t) => {
   const printed = (proxy: (typeof printedProxies)[number]) =>
     Object.values(printProxyConfiguration(config(), proxy, {})).join('\n');
   t.match(printed('nginx'), /proxy_request_buffering off;/);

@@ -14,7 +14,7 @@ t.test('bytes that arrive one by one are moved to a larger buffer only a few tim
   t.ok(memories.size <= 9, `${memories.size} times`);
 });
 
-t.test('what is left of the joined bytes goes on, what is not of them is copied', async (t) => {
+t.test('the rest of joined bytes is passed on, other bytes are copied', async (t) => {
   const growing = new GrowingBytes();
   const joined = growing.join(Buffer.from('one '), Buffer.from('two '));
   t.equal(growing.join(joined.subarray(4), Buffer.from('three')).toString(), 'two three');

@@ -63,7 +63,7 @@ t.test('the time doubles up to ten minutes', async (t) => {
   t.equal(order.next(both, maxRetryMs)[0], '10.0.0.1');
 });
 
-t.test('that all have failed is held against none', async (t) => {
+t.test('a failure of all addresses counts against none', async (t) => {
   const order = new AddressOrder();
   const both = ['10.0.0.1', '10.0.0.2'];
   for (const address of both) order.failed(address, 0);
@@ -81,7 +81,7 @@ t.test('an address that the name has lost is forgotten', async (t) => {
   ]);
 });
 
-t.test('one connection tries a bounded number of addresses', async (t) => {
+t.test('a connection tries a bounded number of addresses', async (t) => {
   const many = Array.from({ length: 1_000 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
   t.equal(new AddressOrder().next(many, 0).length, maxAddresses);
 });

@@ -127,7 +127,7 @@ t.test(
   },
 );
 
-t.test('what is tried side by side shares a number of sockets', async (t) => {
+t.test('parallel attempts share a number of sockets', async (t) => {
   const live = await listen(t, '127.0.9.57');
   const dead = Array.from({ length: 6 }, (_, i) => `127.0.9.${i + 51}`);
   await deafen(t, live.port, dead);

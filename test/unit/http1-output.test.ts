@@ -16,7 +16,7 @@ function createOutput(): { output: Output; sent: string[] } {
   return { output: new Output(duplex as Duplex as Socket), sent };
 }
 
-t.test('what is held is sent when the turn ends, in one piece', async (t) => {
+t.test('held text is sent in one piece when the turn ends', async (t) => {
   const one = createOutput();
   const two = createOutput();
   one.output.hold('a');

@@ -42,7 +42,7 @@ const bodies: readonly [string, string, number, string[], Partial<ResponseFramin
   ['of a 304 that announces chunks', 'GET', 304, chunked, { length: 0, reusable: false }],
 ];
 for (const [name, method, status, fields, expected] of bodies)
-  t.test(`where a body ends: ${name}`, async (t) => {
+  t.test(`the end of a body: ${name}`, async (t) => {
     t.match(framingOf(method, status, 1, fields), expected);
   });
 t.test('a connection is not reused after a response to HEAD', async (t) => {

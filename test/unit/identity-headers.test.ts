@@ -41,7 +41,7 @@ t.test('an upstream without names of its own gets X-Auth-* only', async (t) => {
   t.equal(createIdentityHeaders({}, 'acme')(principal), principal.identity);
 });
 
-t.test('what the caller does not have is absent, but for scopes', async (t) => {
+t.test('values that the caller lacks are absent, except scopes', async (t) => {
   const principal = createPrincipal({
     ...ada,
     kind: 'api_key',

@@ -44,7 +44,7 @@ t.test('a code’s ID token has its signature verified', async (t) => {
   await t.rejects(provider.redeem({ code: 'c', state }, mine), refused);
 });
 
-t.test('of twenty in parallel with one code one is redeemed, and the code is sent once', async (t) => {
+t.test('one of twenty parallel exchanges of a code is redeemed, and the code is sent once', async (t) => {
   const { stub, provider, begin, respondToCode } = await setUp(t, { response: 'code' });
   const { state, nonce } = await begin();
   respondToCode(nonce);
@@ -110,7 +110,7 @@ t.test('calls that are each in time still have a common timeout', async (t) => {
   await t.rejects(provider.redeem({ code: 'c', state }, mine), refusal);
 });
 
-t.test('what has to be known before a code can be read counts in that timeout', async (t) => {
+t.test('reading the presented code counts towards the timeout', async (t) => {
   const { stub, provider, begin } = await setUp(t, { response: 'code' }, { redeemTimeoutMs: 300 });
   const { state } = await begin();
   const { promise: presented, resolve } = Promise.withResolvers<Presented>();

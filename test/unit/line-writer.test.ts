@@ -60,7 +60,7 @@ t.test('a stalled reader loses what is beyond 32 MiB, and nothing before it', as
   t.ok(text() === line.repeat(32));
 });
 
-t.test('what is flushed is written when it returns, once', async (t) => {
+t.test('flush writes pending lines once, before it returns', async (t) => {
   const path = join(t.testdir(), 'log');
   const writer = createLineWriter(path);
   for (const line of lines) writer.write(line);

@@ -36,7 +36,7 @@ const refused: Record<string, string> = {
   'no sum': histogram('a_bucket{le="+Inf"} 1', 'a_count 1'),
 };
 
-t.test('what is not in the format is refused:', async (t) => {
+t.test('text outside the format is refused:', async (t) => {
   t.doesNotThrow(() => parsePrometheusText(histogram('a_bucket{le="+Inf"} 1', 'a_sum 1', 'a_count 1')));
   for (const [name, text] of Object.entries(refused)) t.throws(() => parsePrometheusText(text), name);
 });

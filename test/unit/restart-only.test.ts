@@ -9,7 +9,7 @@ import { rememberStart } from '../../src/serve/restart-only.ts';
 import { testConfig } from '../support/gateway/gateway.ts';
 import { makeCertificate } from '../support/servers/certificates.ts';
 
-t.test('what was in the files that a store was opened with counts, not their names', async (t) => {
+t.test('a change of a store file’s content needs a restart, a change of its name does not', async (t) => {
   const { cert, key } = makeCertificate(t.testdir(), 'a', ['DNS:localhost']);
   const bytes = { 'a.key': randomBytes(32), 'b.key': randomBytes(32) };
   const pems = { 'ca.pem': String(cert), 'cert.pem': String(cert), 'key.pem': String(key) };

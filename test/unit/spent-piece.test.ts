@@ -27,7 +27,7 @@ t.test('a piece that the kernel took whole is freed', async (t) => {
   t.equal(bytes.length, 0);
 });
 
-t.test('one that still has to be written stays', async (t) => {
+t.test('a piece that still has to be written is kept', async (t) => {
   const socket = await startUnread(t);
   socket.write(Buffer.alloc(32 * 2 ** 20));
   const bytes = piece(64 * 1024);

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 
-t.test('what serves loads no HTTP client of Node’s own', async (t) => {
+t.test('serving loads no HTTP client of Node’s own', async (t) => {
   const program = `
     await import(${JSON.stringify(new URL('../../src/serve/start-gateway.ts', import.meta.url))});
     console.log(process.moduleLoadList.filter((name) => name.includes('undici')).length);

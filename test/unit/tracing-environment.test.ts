@@ -54,7 +54,7 @@ t.test('the sampler is the one that is named', async (t) => {
   t.ok(read({ ...endpoint, OTEL_TRACES_EXPORTER: 'console, otlp', OTEL_SDK_DISABLED: 'no' }).settings);
 });
 
-t.test('what can’t be used is reported and otherwise ignored', async (t) => {
+t.test('an unusable value is reported and otherwise ignored', async (t) => {
   const found = read({
     ...endpoint,
     OTEL_TRACES_SAMPLER: 'jaeger_remote',
