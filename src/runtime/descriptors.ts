@@ -71,7 +71,7 @@ export class Descriptors {
     return this.share < this.#wanted;
   }
 
-  /** Limits this listener's connections from now on; warns if the configuration allows more than fit. */
+  /** Limits this listener's connections from now on; warns if fewer than half of what the configuration allows fit. */
   applyTo(
     listener: { limitConnections(count: number): void },
     { limits: { connections } }: Config,
@@ -79,7 +79,7 @@ export class Descriptors {
   ): void {
     this.#wanted = connections;
     listener.limitConnections(this.connections);
-    if (this.isShort)
+    if (this.share < connections / 2)
       log.warn('too few file descriptors for limits.connections', {
         limit: this.#limit,
         needed: this.#kept + this.#perClient * connections,
