@@ -142,7 +142,7 @@ for (const ending of ['closed', 'killed'])
     const file = join(disk.folder, 'records.db');
     const program = `
       import { createSqliteRecords } from '${import.meta.dirname}/../../src/stores/sqlite/records.ts';
-      import { createUser } from '${import.meta.dirname}/../support/record-changes.ts';
+      import { createUser } from '${import.meta.dirname}/../support/administration/record-changes.ts';
       import { newUser } from '${import.meta.dirname}/../contract/fixtures.ts';
       const store = createSqliteRecords(${JSON.stringify(file)}, { now: () => ${startOfTime} });
       let made = 0;

@@ -56,7 +56,7 @@ async function leaveLog(t: Test) {
   const backup = join(folder, 'backup.db');
   const program = `
     import { createSqliteRecords } from '${import.meta.dirname}/../../src/stores/sqlite/records.ts';
-    import { createUser } from '${import.meta.dirname}/../support/record-changes.ts';
+    import { createUser } from '${import.meta.dirname}/../support/administration/record-changes.ts';
     import { newUser } from '${import.meta.dirname}/../contract/fixtures.ts';
     const store = createSqliteRecords(${JSON.stringify(file)}, { now: () => ${startOfTime} });
     await createUser(store, newUser('1'), 'first');
@@ -130,7 +130,7 @@ t.test(
     await open(file);
     const program = `
     import { createSqliteRecords } from '${import.meta.dirname}/../../src/stores/sqlite/records.ts';
-    import { createUser } from '${import.meta.dirname}/../support/record-changes.ts';
+    import { createUser } from '${import.meta.dirname}/../support/administration/record-changes.ts';
     import { newUser } from '${import.meta.dirname}/../contract/fixtures.ts';
     for (let round = 0; round < 25; round++) {
       const store = createSqliteRecords(${JSON.stringify(file)}, { now: () => ${startOfTime} });

@@ -14,7 +14,7 @@ export async function timed<T>(work: Promise<T>): Promise<Timed<T>> {
   return { came, tookMs: performance.now() - sinceMs };
 }
 
-/** Judges that something took less than that, with {@link ./replicas.ts leeway}. */
+/** Judges that something took less than that, with {@link ../gateway/replicas.ts leeway}. */
 export function judgeWithin(t: Test, what: string, tookMs: number, limitMs: number): void {
   t.ok(tookMs < limitMs * leeway, `${what} after ${Math.round(tookMs)} of ${limitMs} ms`);
 }

@@ -19,7 +19,7 @@ const script = `
 
 /**
  * The server of that folder does not outlive this process, however that ends, nor does the folder: see {@link
- * ./guarded-process.ts guardProcess}. Gives a function that cancels the guard.
+ * ../gateway/guarded-process.ts guardProcess}. Gives a function that cancels the guard.
  */
 export function guardPostgres(folder: string): () => void {
   const guard = spawn('sh', ['-c', script, 'sh', folder], {

@@ -27,7 +27,7 @@ const memory = '/dev/shm';
 /** A folder from which programs may be run: they may have to be copied there. */
 const mountPattern = /^tmpfs \/dev\/shm tmpfs (?!\S*\b(?:noexec|ro)\b)/m;
 
-/** Whether there is a PostgreSQL for the test: see {@link ./programs.ts requireProgram}. */
+/** Whether there is a PostgreSQL for the test: see {@link ../programs.ts requireProgram}. */
 export function requirePostgres(t: Test): boolean {
   return requireOneOf(t, [findPostgres()?.postgres ?? platformPackage], probe);
 }

@@ -112,7 +112,7 @@ export async function startPostgresOn(
   };
 }
 
-/** Picks the connections of that `application_name`, of clients that speak without TLS: see {@link ./tcp-relay.ts ConnectionKind}. */
+/** Picks the connections of that `application_name`, of clients that speak without TLS: see {@link ../servers/tcp-relay.ts ConnectionKind}. */
 export function hasApplicationName(name: string): (opening: Buffer) => boolean {
   // In the StartupMessage names and values end with NUL.
   return (opening) => opening.includes(`\0application_name\0${name}\0`);

@@ -54,7 +54,7 @@ export interface RedisServer {
 const programs = ['redis-server', 'valkey-server'];
 const probe = '--version';
 
-/** Whether there is a Redis for the test: see {@link ./programs.ts requireProgram}. */
+/** Whether there is a Redis for the test: see {@link ../programs.ts requireProgram}. */
 export function requireRedis(t: Test): boolean {
   return requireOneOf(t, programs, probe);
 }
