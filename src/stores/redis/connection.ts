@@ -180,10 +180,10 @@ interface SentCommand {
   readonly sentAt: number;
 }
 
-/** ioredis mentions one of its options where the connection is closed. */
+/** Reason of an error for the log: ioredis mentions its options where the connection is closed, or was during a command. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.includes('enableOfflineQueue') ? 'the connection is closed' : text;
+  return /enableOfflineQueue|maxRetriesPerRequest/.test(text) ? 'the connection is closed' : text;
 }
 
 /** A server's time, epoch ms. Throws TypeError on an unexpected reply. */
