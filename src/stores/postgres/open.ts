@@ -4,7 +4,7 @@ import { SealError } from '../record-seals.ts';
 import type { Records } from '../records.ts';
 import type { AvailabilityEvents } from '../remote/availability.ts';
 import { isUnavailable } from '../remote/breaker.ts';
-import { createCachedRecords } from '../remote/cached-records.ts';
+import { type CachedRecordsOptions, createCachedRecords } from '../remote/cached-records.ts';
 import type { ChangeFeed, RecordsChange } from '../remote/change-feed.ts';
 import { monitorRemote } from '../remote/monitored-remote.ts';
 import type { ServerClock } from '../remote/server-clock.ts';
@@ -19,10 +19,10 @@ import {
   type PostgresRecordsOptions,
 } from './records.ts';
 
-export interface SharedRecordsOptions extends PostgresRecordsOptions {
+export interface SharedRecordsOptions
+  extends PostgresRecordsOptions,
+    Pick<CachedRecordsOptions, 'staleIfErrorMs'> {
   readonly tenant: string;
-  /** Time for which a cached result counts while PostgreSQL is unavailable, ms; a reload may change it. */
-  readonly staleIfErrorMs: () => number;
   /** Time to wait for an unavailable PostgreSQL, ms. */
   readonly openTimeoutMs: number;
   readonly events: AvailabilityEvents;

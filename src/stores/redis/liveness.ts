@@ -1,20 +1,16 @@
 import { Cluster } from 'ioredis';
 import type { Awaitable } from '../awaitable.ts';
 import { RecentCache } from '../recent-cache.ts';
-import { type Notifications, NotifiedCache } from '../remote/notified-cache.ts';
+import { NotifiedCache, type NotifiedCacheOptions } from '../remote/notified-cache.ts';
 import type { LiveSession } from '../sessions.ts';
 import type { RedisLink } from './link.ts';
 import { liveFields, liveSessionFrom } from './session-fields.ts';
 
-export interface LivenessOptions {
+export interface LivenessOptions
+  extends Pick<NotifiedCacheOptions<LiveSession, string>, 'notifications' | 'staleIfErrorMs' | 'elapsed'> {
   readonly link: RedisLink;
   /** Age up to which a session seen alive needs no new query while ended sessions are notified, ms; 0: none. */
   readonly livenessAgeMs: number;
-  /** Time for which a session seen alive counts while the store is unavailable, ms; a reload may change it. */
-  readonly staleIfErrorMs: () => number;
-  readonly notifications: Notifications;
-  /** A clock as `performance.now()`, which is the default. */
-  readonly elapsed?: () => number;
 }
 
 /** Least numbers of cached sessions (15 to 30 MB), of those that have ended, and of those that went missing. */

@@ -6,15 +6,18 @@ import type { Records, RemoteRecords } from '../records.ts';
 import type { UserWithSets } from '../user.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import type { ChangeFeed, RecordsChange } from './change-feed.ts';
-import { type Entry, isSubscribed, NotifiedCache, unsubscribedTrustMs } from './notified-cache.ts';
+import {
+  type Entry,
+  isSubscribed,
+  NotifiedCache,
+  type NotifiedCacheOptions,
+  unsubscribedTrustMs,
+} from './notified-cache.ts';
 
-export interface CachedRecordsOptions {
+export interface CachedRecordsOptions
+  extends Pick<NotifiedCacheOptions<object, RecordsChange>, 'staleIfErrorMs' | 'elapsed'> {
   readonly remote: RemoteRecords;
   readonly feed: ChangeFeed;
-  /** Time for which a cached result counts while the store is unavailable, ms; a reload may change it. */
-  readonly staleIfErrorMs: () => number;
-  /** A clock as `performance.now()`, which is the default. */
-  readonly elapsed?: () => number;
 }
 
 /** Numbers of cached keys and users (some 20 MB), and of unknown keys. */

@@ -1,15 +1,12 @@
 import { recordsOperations, wrapCalls } from '../operations.ts';
 import type { RemoteRecords } from '../records.ts';
-import { Availability, type AvailabilityEvents } from './availability.ts';
+import { Availability, type AvailabilityOptions } from './availability.ts';
 import { isUnavailable } from './breaker.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
-export interface MonitoredRemoteOptions {
+export interface MonitoredRemoteOptions extends Pick<AvailabilityOptions, 'events' | 'elapsed'> {
   readonly remote: RemoteRecords;
   readonly feed: Pick<ChangeFeed, 'onHeartbeat' | 'notifiedUntil'>;
-  readonly events: AvailabilityEvents;
-  /** A clock as `performance.now()`, which is the default. */
-  readonly elapsed?: () => number;
 }
 
 /** Timeout of a ping, ms. */
