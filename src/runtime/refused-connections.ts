@@ -2,24 +2,24 @@ import { closeSync, openSync } from 'node:fs';
 import type { Log } from '../log/log.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 
-/** Why a connection was closed before its first byte. */
+/** Reasons for closing a connection before its first byte. */
 const reasons = ['limit', 'descriptors', 'address'] as const;
 
-/** As in the metric `connections_refused_total`. */
+/** A reason, as in the metric `connections_refused_total`. */
 export type RefusedBecause = (typeof reasons)[number];
 
 const lineIntervalMs = 60_000;
 
 /**
- * Counts the connections that were closed before their first byte, and the seconds without a free descriptor. The log has
- * a line with their numbers as soon as there are any, then at most one a minute.
+ * Counts the connections that were closed before their first byte, and the seconds without a free descriptor. The log has a
+ * line with their numbers as soon as there are any, then at most one a minute.
  */
 export class RefusedConnections {
   readonly #total: Record<RefusedBecause, number>;
-  #logged: Record<RefusedBecause, number> = { limit: 0, descriptors: 0, address: 0 };
-  #secondsWithoutTotal = 0;
-  #secondsWithoutLogged = 0;
-  /** By `now`. */
+  #secondsWithout = 0;
+  /** Numbers up to the last line. */
+  #logged = { limit: 0, descriptors: 0, address: 0, secondsWithout: 0 };
+  /** Time of the last line, by `now`. */
   #lastLine = Number.NEGATIVE_INFINITY;
   readonly #log: Pick<Log, 'warn'>;
   readonly #now: () => number;
@@ -42,7 +42,7 @@ export class RefusedConnections {
       name: 'descriptors_exhausted_seconds_total',
       help: 'Seconds in which no file descriptor was free, as checked once in each.',
       type: 'counter',
-      collect: () => [{ labels: {}, value: this.#secondsWithoutTotal }],
+      collect: () => [{ labels: {}, value: this.#secondsWithout }],
     });
   }
 
@@ -50,24 +50,23 @@ export class RefusedConnections {
     this.#total[reason] += 1;
   }
 
-  /** Looks whether a descriptor is free, and writes the line that is due; called once a second. */
+  /** Checks that a descriptor is free, and writes the line that is due; called once a second. */
   check(): void {
-    if (isOutOfDescriptors()) this.#secondsWithoutTotal += 1;
+    if (isOutOfDescriptors()) this.#secondsWithout += 1;
     if (this.#now() - this.#lastLine >= lineIntervalMs) this.flush();
   }
 
-  /** Writes a line about what no line was about yet. */
+  /** Writes a line with the numbers since the last one. */
   flush(): void {
-    const refused = { ...this.#total };
-    const secondsWithout = this.#secondsWithoutTotal - this.#secondsWithoutLogged;
+    const now = { ...this.#total, secondsWithout: this.#secondsWithout };
     const since = reasons
-      .map((reason) => [reason, refused[reason] - this.#logged[reason]] as const)
+      .map((reason) => [reason, now[reason] - this.#logged[reason]] as const)
       .filter(([, count]) => count > 0);
+    const seconds = now.secondsWithout - this.#logged.secondsWithout;
     if (since.length > 0) this.#log.warn('connections refused', Object.fromEntries(since));
-    if (secondsWithout > 0) this.#log.warn('no file descriptor was free', { seconds: secondsWithout });
-    if (since.length === 0 && secondsWithout === 0) return;
-    this.#logged = refused;
-    this.#secondsWithoutLogged = this.#secondsWithoutTotal;
+    if (seconds > 0) this.#log.warn('no file descriptor was free', { seconds });
+    if (since.length === 0 && seconds === 0) return;
+    this.#logged = now;
     this.#lastLine = this.#now();
   }
 }

@@ -1,13 +1,13 @@
 import type { MetricsRegistry } from '../metrics/registry.ts';
 
-/** What is read again while the gateway runs. */
+/** Files that are read again while the gateway runs. */
 export type Reloaded = 'configuration' | 'certificate';
 
-/** Counts what was read again. */
+/** Counts reloads. */
 export interface ReloadMetrics {
-  /** Something was read again, and is in use from now on or unusable. */
+  /** Records that files were read again, and are in use from now on or unusable. */
   reloaded(what: Reloaded, outcome: 'applied' | 'failed'): void;
-  /** How many keys of the configuration take effect only after a restart. */
+  /** Sets the number of keys of the configuration that take effect only after a restart. */
   restartNeeded(keys: number): void;
   /** Sets whether other users and scope sets are in force than those of the configuration that was read last. */
   superseded(isSuperseded: boolean): void;

@@ -11,14 +11,14 @@ export interface Call {
   readonly args: readonly unknown[];
 }
 
-/** Messages of a worker: what its functions return, that it can be called from now on, and what it has counted. */
+/** Messages of a worker: the response to a call, the sign that it can be called, and its counts. */
 export type WorkerMessage =
   | { readonly response: number; readonly value: unknown }
   | { readonly response: number; readonly error: SentError }
   | { readonly loaded: true }
   | { readonly counted: readonly MetricSnapshot[] };
 
-/** An error between processes: what the command line makes its sentence and exit code of. */
+/** An error between processes, with all that the command line makes its sentence and exit code of. */
 interface SentError {
   readonly kind: 'error' | 'refusal' | 'managed';
   readonly message: string;

@@ -10,7 +10,7 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A worker ended in the middle of a call, or could not be started at all. */
+/** The end of a worker in the middle of a call, or a worker that could not be started at all. */
 export class WorkerEnded extends Error {
   readonly code = 'worker_ended';
 

@@ -37,7 +37,7 @@ export class Restarts {
 
 /** Options of every slot of a gateway. */
 export interface SlotOptions {
-  /** Start of a process in place of one that ended; called when it can be called. */
+  /** Start of a process in place of one that ended; called once the process has loaded. */
   readonly startAgain: () => { readonly start: WorkerStart; readonly addresses: ListenerAddresses };
   /** Called with what a process had counted that has ended. */
   readonly onEnded: (counts: readonly MetricSnapshot[]) => void;
@@ -47,14 +47,14 @@ export interface SlotOptions {
 
 /** Slot of one worker: a process that serves, or another that is started in place of it. */
 export class WorkerSlot {
-  /** From 1. */
+  /** Number of the worker, from 1. */
   readonly number: number;
   readonly #options: SlotOptions;
   readonly #restarts = new Restarts();
   #process: WorkerProcess | null = null;
   #isServing = false;
   #isStopping = false;
-  /** The process was ended because another configuration came. */
+  /** True if the process was ended because another configuration came. */
   #isOutdated = false;
   /** Error of the last start. */
   #failure: unknown = null;
