@@ -11,8 +11,7 @@ import { createListRequests } from './lists/list-request.ts';
 import { type ListSpec, listQuerySchema } from './lists/list-spec.ts';
 import { type PageStarts, pageFields } from './lists/page.ts';
 
-/** What audit events are listed by. */
-export const auditListSpec: ListSpec<'time'> = {
+const auditListSpec: ListSpec<'time'> = {
   name: 'audit',
   fields: [
     { name: 'event', type: 'string', operators: ['eq'] },
@@ -40,8 +39,7 @@ export const auditListSpec: ListSpec<'time'> = {
 
 const differences = z.object({ added: z.array(z.string()), removed: z.array(z.string()) });
 
-/** An audit event as it is read. */
-export const auditEventRead = z
+const auditEventRead = z
   .object({
     id: z.string(),
     time: timestamp.describe('Never less than that of an earlier event.'),
@@ -85,8 +83,7 @@ export const auditEventRead = z
   })
   .meta({ id: 'AuditEvent' });
 
-/** One page of audit events. */
-export const auditEventPage = z
+const auditEventPage = z
   .object({
     ...pageFields(auditEventRead, 'Events that pass the filters.'),
     gap: z

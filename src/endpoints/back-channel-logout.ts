@@ -14,8 +14,7 @@ export interface BackChannelLogoutParts extends EndSessionParts {
   readonly sessions: EndSessionParts['sessions'] & Pick<Sessions, 'idsOfProvider'>;
 }
 
-/** Form that a provider sends. */
-export const logoutFields = z
+const logoutFields = z
   .object({
     logout_token: z.string().describe('The logout token (a JWT) of the provider.'),
   })

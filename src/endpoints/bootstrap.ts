@@ -17,16 +17,13 @@ import type { EndpointParts } from './endpoint-parts.ts';
 import { passwordProblems, readTokenAlone, readWriteBody } from './write-body.ts';
 
 /** Body of an activation; any string is accepted as token here, because a wrong token is 401. */
-export function activationBody(minPasswordLength: number) {
+function activationBody(minPasswordLength: number) {
   return z
     .strictObject({ token: z.string(), username: newUsername(), password: newPassword(minPasswordLength) })
     .meta({ id: 'BootstrapActivate' });
 }
 
-/** First administrator, as a 201 shows it. */
-export const activatedUser = z
-  .object({ id: z.string(), username: z.string() })
-  .meta({ id: 'BootstrapActivated' });
+const activatedUser = z.object({ id: z.string(), username: z.string() }).meta({ id: 'BootstrapActivated' });
 
 type ActivationForm = z.output<ReturnType<typeof activationBody>>;
 

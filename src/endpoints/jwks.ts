@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EndpointDefinition } from './endpoint.ts';
 
 /** A JWK set (RFC 7517 §5); what else a key has depends on its type (RFC 7518 §6, RFC 8037 §2). */
-export const jwkSet = z
+const jwkSet = z
   .object({
     keys: z.array(
       z.looseObject({ kty: z.string(), kid: z.string(), use: z.literal('sig'), alg: z.string() }),

@@ -5,7 +5,7 @@ import type { EndpointDefinition } from './endpoint.ts';
 import { loginResponse } from './sign-in.ts';
 
 /** Form of a sign-in, in FastAPI's order of fields. */
-export const loginForm = z
+const loginForm = z
   .object({
     grant_type: z
       .string()

@@ -17,7 +17,7 @@ const codeFields = z.object({ code: z.string(), state: z.string(), iss: z.string
 const codeFieldsWithIssuer = codeFields.required();
 
 /** Fields of the exchange, for the OpenAPI document; the provider's `response` decides which are required. */
-export const exchangeFields = z
+const exchangeFields = z
   .object({
     assertion: z
       .string()
@@ -40,13 +40,12 @@ export const exchangeFields = z
 /** Fields whose values never appear in a problem. */
 export const secretFields = ['assertion', 'code', 'state'] as const;
 
-/** Body of the 200. */
-export const exchangeResponse = loginResponse
+const exchangeResponse = loginResponse
   .extend({ return_to: z.string().optional().describe('As passed to the start.') })
   .meta({ id: 'ExchangeResponse' });
 
 /** Reads the fields from query or form; throws {@link ../errors.ts ValidationError}. */
-export type ReadFields = <S extends z.ZodObject>(schema: S) => z.output<S>;
+type ReadFields = <S extends z.ZodObject>(schema: S) => z.output<S>;
 
 /** Reads what the provider gave the front end, by the provider's `response`. Rejects as `requiresIssuer` does. */
 export async function readPresented(

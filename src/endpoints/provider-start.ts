@@ -5,8 +5,7 @@ import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import type { StartCookies } from './start-cookies.ts';
 
-/** Query of a start. */
-export const startQuery = z.object({
+const startQuery = z.object({
   return_to: z
     .string()
     .max(maxReturnToLength)
@@ -16,7 +15,7 @@ export const startQuery = z.object({
 });
 
 /** Address at which a sign-in continues. */
-export const startResponse = z
+const startResponse = z
   .object({ url: z.url().describe('Of the provider, for the browser to navigate to.') })
   .meta({ id: 'SignInStart' });
 

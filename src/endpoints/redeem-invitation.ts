@@ -15,7 +15,7 @@ import type { EndpointParts } from './endpoint-parts.ts';
 import { passwordProblems, readTokenAlone, readWriteBody } from './write-body.ts';
 
 /** Use of an invitation; any string is accepted as token here, because a wrong token is 401. */
-export function invitationRedeem(minPasswordLength: number) {
+function invitationRedeem(minPasswordLength: number) {
   return z
     .strictObject({ token: z.string(), password: newPassword(minPasswordLength) })
     .meta({ id: 'InvitationRedeem' });

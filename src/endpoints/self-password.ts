@@ -12,8 +12,7 @@ import { passwordProblems, readWriteBody } from './write-body.ts';
 
 const secret = ['current_password', 'new_password'] as const;
 
-/** Body of a change of one's own password. */
-export function selfPasswordBody(minPasswordLength: number) {
+function selfPasswordBody(minPasswordLength: number) {
   return z
     .strictObject({
       current_password: z.string().meta({ format: 'password' }),

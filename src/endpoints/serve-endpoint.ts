@@ -11,6 +11,21 @@ import type { OwnMatch } from './routes.ts';
 /** Responds to an exchange on one of Postern's own paths. Never rejects. */
 export type ServeEndpoint = (exchange: Exchange, match: OwnMatch) => Promise<void>;
 
+/** An own request whose body is still arriving, as the registry sees it: it ends with the credential it came with. */
+interface OpenRequest {
+  readonly neededScopes: readonly string[];
+  /** Index in the registry, set only by it; -1 if absent. */
+  index: number;
+  end(): void;
+}
+
+/** Registry of own requests whose bodies are arriving. */
+export interface OpenRequests {
+  add(principal: Principal, request: OpenRequest): void;
+  /** Removes a request; does nothing if it is absent. */
+  remove(request: OpenRequest): void;
+}
+
 /** Dependencies of {@link createServeEndpoint}. */
 export interface ServeEndpointOptions {
   readonly authenticate: Identify;
@@ -136,7 +151,16 @@ class OwnCall {
     judge: () => Promise<unknown>,
   ): () => void {
     const { openRequests } = this.#options;
-    const request = createOpenRequest(neededScopes, body, judge);
+    const request: OpenRequest = {
+      neededScopes,
+      index: -1,
+      end() {
+        judge().catch((error) => {
+          // An unavailable store says nothing about the credential: it is judged once the body is complete.
+          if (error instanceof Refusal && (error.status === 401 || error.status === 403)) body.stop(error);
+        });
+      },
+    };
     openRequests.add(principal, request);
     const remove = () => openRequests.remove(request);
     this.#exchange.owner = { onClose: remove };
@@ -147,37 +171,4 @@ class OwnCall {
     const held = await this.#options.heldNow(principal);
     return held !== null && scopes.every((scope) => held.has(scope));
   }
-}
-
-/** An own request whose body is still arriving, as the registry sees it: it ends with the credential it came with. */
-export interface OpenRequest {
-  readonly neededScopes: readonly string[];
-  /** Index in the registry, set only by it; -1 if absent. */
-  index: number;
-  end(): void;
-}
-
-/** Registry of own requests whose bodies are arriving. */
-export interface OpenRequests {
-  add(principal: Principal, request: OpenRequest): void;
-  /** Removes a request; does nothing if it is absent. */
-  remove(request: OpenRequest): void;
-}
-
-/** Builds an own request for the registry; `judge` rejects once the caller may no longer make it. */
-export function createOpenRequest(
-  neededScopes: readonly string[],
-  body: WholeBody,
-  judge: () => Promise<unknown>,
-): OpenRequest {
-  return {
-    neededScopes,
-    index: -1,
-    end() {
-      judge().catch((error) => {
-        // An unavailable store says nothing about the credential: it is judged once the body is complete.
-        if (error instanceof Refusal && (error.status === 401 || error.status === 403)) body.stop(error);
-      });
-    },
-  };
 }

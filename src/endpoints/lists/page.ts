@@ -13,7 +13,7 @@ export interface PageStart {
 }
 
 /** The cursors of one list, bound to its sort and filters. */
-export interface PageCursors {
+interface PageCursors {
   /** Throws {@link Refusal} `invalid_cursor`. */
   read(text: string | undefined): PageStart;
   write(start: PageStart): string;

@@ -8,8 +8,7 @@ import type { UserRecord } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 
-/** Failures that the login throttle counts against a user. */
-export const userThrottle = z
+const userThrottle = z
   .object({
     failures: z.int().describe('Failed sign-ins that still count.'),
     window_ends: timestamp.nullable().describe('When the last of them stop counting; null: none counts.'),
