@@ -18,7 +18,7 @@ import { createProviderPages } from '../web/endpoints/provider.ts';
 import { createRenderSignIn, createWaysToSignIn } from '../web/endpoints/render-sign-in.ts';
 import { createSignInPage } from '../web/endpoints/sign-in.ts';
 import { createSignOut } from '../web/endpoints/sign-out.ts';
-import { createOfferedProviders } from '../web/offered-providers.ts';
+import { createOfferedProviders } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
 

@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts';
 import type { SessionsOfProvider } from '../stores/sessions.ts';
+import { parseCompactJws } from './compact-jws.ts';
 import {
   type AssertionRules,
   optionalText,
@@ -11,8 +12,7 @@ import {
   requireSubject,
   requireTimes,
   sidIn,
-} from './assertion.ts';
-import { parseCompactJws } from './compact-jws.ts';
+} from './id-token.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 
 /** A logout token that is valid now: signed by its provider, for us. */

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { IdTokenSeals } from '../credentials/sealed-id-token.ts';
 import type { ProviderSignIn } from '../endpoints/provider-sign-in.ts';
 import type { StartCookies } from '../endpoints/start-cookies.ts';
 import type { EndSessionParameters } from '../identity-providers/end-session-url.ts';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
+import type { Log } from '../log/log.ts';
 import type { Session } from '../stores/sessions.ts';
+import type { Provider } from './components/provider-link.ts';
 
 /** An identity provider of the sign-in page. */
 export interface PageProvider {
@@ -34,4 +37,29 @@ export async function endSessionUrlOf(
   if (endSession === null) return null;
   const idToken = sealedIdToken === null ? undefined : endSession.open(id, sealedIdToken);
   return endSession.url({ idToken, redirectUri, state });
+}
+
+/** Time that the page waits for an unknown provider's metadata, ms. */
+const maxWaitMs = 1_000;
+
+/** Creates a function that returns usable providers: those that return codes, or don't respond within a second. */
+export function createOfferedProviders(
+  providers: readonly PageProvider[],
+  log: Pick<Log, 'warn'>,
+): () => Promise<readonly Provider[]> {
+  const reported = new Set<string>();
+
+  async function isOffered({ name, offersCode }: PageProvider): Promise<boolean> {
+    const offers = await Promise.race([offersCode(), sleep(maxWaitMs, true, { ref: false })]);
+    if (!offers && !reported.has(name)) {
+      reported.add(name);
+      log.warn('the sign-in page has no link to a provider that returns no codes', { provider: name });
+    }
+    return offers;
+  }
+
+  return async () => {
+    const offered = await Promise.all(providers.map(isOffered));
+    return providers.filter((_, index) => offered[index]);
+  };
 }

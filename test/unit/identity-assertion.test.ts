@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Refusal } from '../../src/errors.ts';
-import { verifyAssertion } from '../../src/identity-providers/assertion.ts';
+import { verifyAssertion } from '../../src/identity-providers/id-token.ts';
 import { chooseKey, parseKeySet } from '../../src/identity-providers/key-set.ts';
 import {
   claims,

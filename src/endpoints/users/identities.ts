@@ -3,7 +3,7 @@ import { presentIdentities } from '../../administration/present-user.ts';
 import { linkIdentity, unlinkIdentity } from '../../administration/user-identities.ts';
 import { usersWrite } from '../../administration/users.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
-import { maxSubjectLength } from '../../identity-providers/assertion.ts';
+import { maxSubjectLength } from '../../identity-providers/id-token.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
 import { codePointString, withoutControlCharacters } from '../../input/pydantic-types.ts';
 import { noParameters, readQuery } from '../../input/query.ts';

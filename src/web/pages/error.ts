@@ -1,7 +1,6 @@
 import type { VNode } from 'preact';
 import { type Emphasis, linkButton } from '../components/button.ts';
 import { renderPage } from '../components/layout.ts';
-import { reference } from '../components/reference.ts';
 import { html } from '../html.ts';
 import { returnToQuery } from '../return-to.ts';
 import type { Site } from '../site.ts';
@@ -70,5 +69,28 @@ function actions(
     <div class="actions">
       ${possible.map((step, index) => link(step, index === 0 ? 'primary' : 'secondary'))}
     </div>
+  `;
+}
+
+/** Facts by which an administrator finds a request: short lines to read out, and an id to copy. */
+function reference({ status, code, detail, requestId }: ErrorPage): VNode {
+  return html`
+    <section class="reference" aria-labelledby="reference">
+      <div class="reference-head">
+        <h2 id="reference">For your administrator</h2>
+        <button type="button" class="copy" data-copies="request-id" hidden>
+          <span data-word>Copy</span>${' request id'}
+        </button>
+      </div>
+      <dl>
+        <div><dt>Response</dt><dd>${`${status} ${detail}`}</dd></div>
+        <div><dt>Code</dt><dd><code>${code}</code></dd></div>
+        <div>
+          <dt>Request id</dt>
+          <dd><code id="request-id">${requestId}</code></dd>
+        </div>
+      </dl>
+      <p class="unseen" role="status" data-copied></p>
+    </section>
   `;
 }
