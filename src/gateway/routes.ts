@@ -1,6 +1,6 @@
 import type { ReadFile } from '../config/configured-files.ts';
 import { noUpstream } from '../config/sections/routes.ts';
-import type { Config, UpstreamConfig } from '../config/sections/schema.ts';
+import type { Config } from '../config/sections/schema.ts';
 import { loadClientTls } from '../config/values/client-tls.ts';
 import { parseUpstreamAddress, type UpstreamAddress } from '../config/values/upstream-address.ts';
 import { createUpstream, type Upstream, type UpstreamOptions } from '../http1/client/client-pool.ts';
@@ -33,31 +33,18 @@ export interface RouteParts {
 /** Builds upstreams and routes from the configuration; starts the echo where one is named, with `echoPage` for people. */
 export async function composeRoutes(
   config: Config,
-  { engine: { openConnection }, descriptors, names: { findAddresses }, readFile, assertions }: RouteParts,
+  parts: RouteParts,
   echoPage?: EchoPage,
 ): Promise<ComposedRoutes> {
   const usesEcho = Object.values(config.upstreams).some(({ url }) => url.kind === 'echo');
   const echo = usesEcho ? await startEcho(echoPage) : null;
   const upstreams = new Map<string, Upstream>();
-  for (const [name, settings] of Object.entries(config.upstreams)) {
-    const tls = settings.url.kind === 'server' && settings.url.tls ? tlsOf(settings, readFile) : null;
-    const options = {
-      ...upstreamOptions(name, settings, echo),
-      tls,
-      ...timesOf(name, config),
-      findAddresses,
-    };
-    const { makeRoom, spareSockets } = descriptors;
-    upstreams.set(
-      name,
-      createUpstream({ ...options, beforeConnect: makeRoom, spareSockets }, openConnection),
-    );
-  }
-  const removePools = descriptors.addPools([...upstreams.values()]);
-
   const identity = new Map<string, IdentityHeadersOf>();
-  for (const [name, settings] of Object.entries(config.upstreams))
+  for (const [name, settings] of Object.entries(config.upstreams)) {
+    upstreams.set(name, composeUpstream(name, config, echo, parts));
     identity.set(name, createIdentityHeaders(settings.identity_headers, config.tenant));
+  }
+  const removePools = parts.descriptors.addPools([...upstreams.values()]);
 
   const routes = config.routes.map((route) => {
     const settings = route.upstream === noUpstream ? undefined : config.upstreams[route.upstream]!;
@@ -69,7 +56,7 @@ export async function composeRoutes(
       upstream: upstreams.get(route.upstream) ?? null,
       upstreamAddress: settings === undefined ? '' : addressTextOf(settings.url),
       identityHeadersOf: identity.get(route.upstream) ?? createIdentityHeaders({}, config.tenant),
-      assert: assertions.assertFor(route.upstream),
+      assert: parts.assertions.assertFor(route.upstream),
       isPublic: route.public,
       isForBrowsers: route.browser,
       passesPreflights: route.preflight === 'upstream',
@@ -95,19 +82,31 @@ export async function composeRoutes(
   };
 }
 
-function upstreamOptions(
+function composeUpstream(
   name: string,
-  settings: UpstreamConfig,
+  config: Config,
   echo: Echo | null,
-): Omit<UpstreamOptions, 'tls' | 'findAddresses' | keyof UpstreamTimes> {
+  { engine, descriptors, names, readFile }: RouteParts,
+): Upstream {
+  const settings = config.upstreams[name]!;
   const url = settings.url.kind === 'echo' ? parseUpstreamAddress(echo!.origin) : settings.url;
-  return {
-    name,
-    ...locationOf(url),
-    host: settings.host ?? null,
-    maxConnections: settings.max_connections,
-    maxWaiting: settings.max_waiting,
-  };
+  const { tls } = settings;
+  const usesTls = url.kind === 'server' && url.tls;
+  return createUpstream(
+    {
+      name,
+      ...locationOf(url),
+      host: settings.host ?? null,
+      tls: usesTls ? { ...loadClientTls(tls, readFile), serverName: tls?.server_name } : null,
+      maxConnections: settings.max_connections,
+      maxWaiting: settings.max_waiting,
+      ...timesOf(name, config),
+      findAddresses: names.findAddresses,
+      beforeConnect: descriptors.makeRoom,
+      spareSockets: descriptors.spareSockets,
+    },
+    engine.openConnection,
+  );
 }
 
 function locationOf(url: UpstreamAddress): Pick<UpstreamOptions, 'address' | 'authority'> {
@@ -133,18 +132,15 @@ function addressTextOf(url: UpstreamAddress): string {
   }
 }
 
-type UpstreamTimes = Pick<UpstreamOptions, 'connectTimeoutMs' | 'shortestTimeoutMs'>;
-
 /** The shortest times of any route that leads to the upstream. */
-function timesOf(name: string, config: Config): UpstreamTimes {
+function timesOf(
+  name: string,
+  config: Config,
+): Pick<UpstreamOptions, 'connectTimeoutMs' | 'shortestTimeoutMs'> {
   const settings = [config.upstreams[name]!, ...config.routes.filter((route) => route.upstream === name)];
   const connects = settings.map((each) => each.connect_timeout);
   const others = settings.flatMap((each) => [each.response_timeout, each.idle_timeout]);
   const shortest = (times: readonly (number | undefined)[]) =>
     Math.min(...times.filter((time) => time !== undefined));
   return { connectTimeoutMs: shortest(connects), shortestTimeoutMs: shortest([...connects, ...others]) };
-}
-
-function tlsOf({ tls }: UpstreamConfig, readFile: ReadFile): UpstreamOptions['tls'] {
-  return { ...loadClientTls(tls, readFile), serverName: tls?.server_name };
 }
