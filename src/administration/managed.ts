@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Finding } from '../config/report/problems.ts';
 import type { Config } from '../config/sections/schema.ts';
+import { sortedDistinct } from '../credentials/scopes.ts';
 import { isRefusal } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
@@ -16,7 +17,7 @@ import type { Records } from '../stores/records.ts';
 import type { Audit, ChangeEvent } from './audit.ts';
 import { configured } from './caller.ts';
 import { changedSetEvents, createdSetEvents } from './scope-set-events.ts';
-import { endSessions, type SessionEndParts } from './session-ends.ts';
+import { removeSessions, type SessionEndParts } from './session-ends.ts';
 import { changedUserEvents, createdUserEvents } from './user-events.ts';
 
 /** Dependencies of {@link applyManaged}. */
@@ -85,10 +86,6 @@ function byKey<Value>(map: Readonly<Record<string, Value>>): readonly (readonly 
   return Object.entries(map).toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
-function sortedDistinct(names: readonly string[]): readonly string[] {
-  return [...new Set(names)].sort();
-}
-
 function eventsOf(made: ManagedOutcome): readonly ChangeEvent[] {
   if (made.outcome !== 'applied') return [];
   const { createdSets, changedSets, createdUsers, changedUsers } = made.changes;
@@ -133,18 +130,11 @@ async function endSessionsOf(
   { changedUsers }: ManagedChanges,
   { sessions, audit, log }: ApplyManagedOptions,
 ): Promise<void> {
-  const parts: SessionEndParts = {
-    sessions,
-    audit,
-    // A gateway is notified by the session store.
-    onCredentialEnded() {},
-    onSessionsKept(error) {
-      throw error;
-    },
-  };
+  // A gateway is notified by the session store.
+  const parts = { sessions, audit, onCredentialEnded() {} };
   try {
     for (const { before, after } of changedUsers)
-      if (before.user.epoch !== after.user.epoch) await endSessions(parts, configured, after.user.id);
+      if (before.user.epoch !== after.user.epoch) await removeSessions(parts, configured, after.user.id);
   } catch (error) {
     log.warn('sessions of users who left the configuration were not removed', { err: error });
   }

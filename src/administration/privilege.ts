@@ -1,4 +1,5 @@
 import type { Held } from '../credentials/holdings.ts';
+import { missingScopes, sortedDistinct } from '../credentials/scopes.ts';
 import { Refusal } from '../errors.ts';
 import type { CallerRights } from './caller-rights.ts';
 
@@ -20,21 +21,15 @@ export function assertHolds(
 ): void {
   if (rights.holdsEverything) return;
   const wanted = [...needed, ...scopes];
-  const missing = missingOf(wanted, rights);
+  const missing = missingScopes(wanted, rights.scopes);
   const holdsSets = scopeSets.every((id) => rights.scopeSets.has(id));
   if (missing.length === 0 && holdsSets) return;
   // A caller who holds each scope of a set, but not the set, is told the scopes: the name of a set stays private.
-  const named = [missing, missingOf(setScopes, rights), setScopes, wanted].find((names) => names.length > 0);
+  const named = [missing, missingScopes(setScopes, rights.scopes), setScopes, wanted].find(
+    (names) => names.length > 0,
+  );
   throw new Refusal('insufficient_scope', {
     missingScopes: sortedDistinct(named ?? []),
     neededScopes: sortedDistinct(wanted),
   });
-}
-
-function missingOf(scopes: readonly string[], rights: CallerRights): readonly string[] {
-  return scopes.filter((scope) => !rights.scopes.has(scope));
-}
-
-function sortedDistinct(names: readonly string[]): readonly string[] {
-  return [...new Set(names)].sort();
 }

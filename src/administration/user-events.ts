@@ -1,4 +1,3 @@
-import type { RemovedApiKey } from '../stores/api-key.ts';
 import type { Changed } from '../stores/scope-set-records.ts';
 import type { RemovedUser, UserRecord } from '../stores/user-records.ts';
 import { keyEvent } from './api-key-events.ts';
@@ -16,42 +15,29 @@ export function createdUserEvents(made: UserRecord): readonly ChangeEvent[] {
  */
 export function changedUserEvents({ before, after }: Changed<UserRecord>): readonly ChangeEvent[] {
   if (before === after) return [];
-  const changes = userChanges(before, after);
-  const others = changes?.fields?.filter((name) => name !== 'disabled' && name !== 'password') ?? [];
-  const isChanged = others.length > 0 || changes?.scopes !== undefined || changes?.scope_sets !== undefined;
-  const { fields: _, ...held } = changes ?? {};
+  const { fields = [], ...held } = userChanges(before, after) ?? {};
+  const others = fields.filter((name) => name !== 'disabled' && name !== 'password');
+  const changes = { ...(others.length > 0 && { fields: others }), ...held };
   return [
-    ...(isChanged
-      ? [
-          {
-            ...userEvent('user_changed', after),
-            changes: { ...(others.length > 0 && { fields: others }), ...held },
-          },
-        ]
+    ...(Object.keys(changes).length > 0 ? [{ ...userEvent('user_changed', after), changes }] : []),
+    ...(fields.includes('password') ? [userEvent('password_changed', after)] : []),
+    ...(fields.includes('disabled')
+      ? [userEvent(after.user.disabled ? 'user_disabled' : 'user_enabled', after)]
       : []),
-    ...(before.user.passwordHash === after.user.passwordHash ? [] : [userEvent('password_changed', after)]),
-    ...(before.user.disabled === after.user.disabled
-      ? []
-      : [userEvent(after.user.disabled ? 'user_disabled' : 'user_enabled', after)]),
   ];
 }
 
 /** The audit events of a removal, including those of the user's keys. */
-export function removedUserEvents({
-  found,
-  deletedKeys,
-  transferredKeys,
-}: RemovedUser): readonly ChangeEvent[] {
+export function removedUserEvents({ found, ...keys }: RemovedUser): readonly ChangeEvent[] {
   const { id } = found.user;
   return [
     { ...userEvent('user_removed', found), changes: userChanges(found, null) },
-    ...deletedKeys.map((key) => keyEvent('api_key_deleted', key, id)),
-    ...transferredKeys.map((key) => transferredKeyEvent(key, id)),
+    ...keys.deletedKeys.map((key) => keyEvent('api_key_deleted', key, id)),
+    ...keys.transferredKeys.map((key) => ({
+      ...keyEvent('api_key_transferred', key, id),
+      changes: { fields: ['created_by'] },
+    })),
   ];
-}
-
-function transferredKeyEvent(key: RemovedApiKey, subject: string): ChangeEvent {
-  return { ...keyEvent('api_key_transferred', key, subject), changes: { fields: ['created_by'] } };
 }
 
 /** An event about a user. */

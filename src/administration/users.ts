@@ -1,6 +1,6 @@
 import { uuidv7 } from 'uuidv7';
 import type { Held, Holdings } from '../credentials/holdings.ts';
-import { heldScopes } from '../credentials/scopes.ts';
+import { heldScopes, sortedDistinct } from '../credentials/scopes.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
@@ -240,8 +240,4 @@ async function scopesOfSets({ records, holdings }: UserParts, ids: readonly stri
 
 function addedTo(own: readonly string[], wanted: readonly string[] = []): readonly string[] {
   return wanted.filter((name) => !own.includes(name));
-}
-
-function sortedDistinct(names: readonly string[]): readonly string[] {
-  return [...new Set(names)].sort();
 }

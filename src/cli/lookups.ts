@@ -1,3 +1,4 @@
+import { sortedDistinct } from '../credentials/scopes.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
 import { suggestion } from '../rules/nearest-name.ts';
 import type { ListedApiKey } from '../stores/api-key.ts';
@@ -20,7 +21,7 @@ export async function requireUser({ records }: CommandContext, name: string): Pr
 
 /** The scopes of a space-separated text, sorted and distinct; throws Failure naming those the catalogue lacks. */
 export function requireScopes({ catalogue }: CommandContext, text: string): readonly string[] {
-  const scopes = [...new Set(text.split(/\s+/).filter((scope) => scope !== ''))].sort();
+  const scopes = sortedDistinct(text.split(/\s+/).filter((scope) => scope !== ''));
   const unknown = scopes.filter((scope) => !catalogue.has(scope));
   if (unknown.length > 0) {
     const hint = suggestion(unknown[0]!, [...catalogue]);

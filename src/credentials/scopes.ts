@@ -54,6 +54,7 @@ export function missingScopes(needed: readonly string[], held: ReadonlySet<strin
   return none;
 }
 
-function sortedDistinct(scopes: readonly string[]): readonly string[] {
-  return [...new Set(scopes)].sort();
+/** The names, sorted and distinct. */
+export function sortedDistinct(names: Iterable<string>): readonly string[] {
+  return [...new Set(names)].sort();
 }

@@ -33,14 +33,21 @@ export function startAuditTrail(
   records: Pick<Records, 'addAuditEvents'>,
   { log, metrics, counts, now }: AuditTrailParts,
 ): AuditTrail {
-  const losses = new LossReports(log);
+  let unreported = 0;
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  const reportLosses = () => {
+    if (unreported > 0) log.error('audit events lost', { count: unreported });
+    unreported = 0;
+    reportedAt = performance.now();
+  };
   const queue = new AuditQueue(records, {
     onWritten: (count) => {
       counts.written += count;
     },
     onLost: (count) => {
       counts.lost += count;
-      losses.report(count);
+      unreported += count;
+      if (performance.now() - reportedAt >= lossLogIntervalMs) reportLosses();
     },
     onError: (error) => log.error('audit events could not be written', { err: error }),
   });
@@ -58,7 +65,7 @@ export function startAuditTrail(
       clearInterval(timer);
       refusals.flush();
       await queue.close(timeoutMs);
-      losses.flush();
+      reportLosses();
     },
   };
 }
@@ -77,27 +84,4 @@ function countingSignIns(
         loginsBy(entry.provider ?? 'password')[entry.outcome]++;
     },
   };
-}
-
-/** Reports losses in few log lines. */
-class LossReports {
-  readonly #log: Pick<Log, 'error'>;
-  #unreported = 0;
-  #reportedAt = Number.NEGATIVE_INFINITY;
-
-  constructor(log: Pick<Log, 'error'>) {
-    this.#log = log;
-  }
-
-  report(count: number): void {
-    this.#unreported += count;
-    if (performance.now() - this.#reportedAt >= lossLogIntervalMs) this.flush();
-  }
-
-  flush(): void {
-    if (this.#unreported === 0) return;
-    this.#log.error('audit events lost', { count: this.#unreported });
-    this.#unreported = 0;
-    this.#reportedAt = performance.now();
-  }
 }
