@@ -70,6 +70,10 @@ export function createHoldings(
     return ofIssuer.find((one) => one.name === name) ?? (ofIssuer.length === 1 ? ofIssuer[0] : undefined);
   }
 
+  function configuredBy(issuer: string): readonly ConfiguredGrant[] {
+    return (byIssuer.get(issuer) ?? []).flatMap((provider) => provider.grants);
+  }
+
   function grantedIn(origin: SessionOrigin, { grants, sets }: UserHoldings): readonly Held[] {
     const { issuer, subject } = origin;
     const provider = providerNamed(origin.provider, issuer);
@@ -84,10 +88,7 @@ export function createHoldings(
   }
 
   function grantedAnywhere({ grants, sets }: Pick<UserHoldings, 'grants' | 'sets'>): readonly Held[] {
-    return grants.map((granted) => {
-      const configured = (byIssuer.get(granted.issuer) ?? []).flatMap((provider) => provider.grants);
-      return stillGranted(granted, configured, sets);
-    });
+    return grants.map((granted) => stillGranted(granted, configuredBy(granted.issuer), sets));
   }
 
   function together({ scopes, scopeSets, sets }: UserHoldings, granted: readonly Held[]): Held {
@@ -104,18 +105,7 @@ export function createHoldings(
   return {
     ofUser: (found, origin) => heldIn(holdingsOf(found), origin),
     mostOf: (found) => together(holdingsOf(found), grantedAnywhere(found)),
-    fromProviders(found) {
-      const granted = grantedAnywhere(found);
-      const { scopeSets } = together({ ...found, ...none }, granted);
-      return {
-        scopes: heldScopes(
-          granted.flatMap((held) => held.scopes),
-          [],
-          catalogue,
-        ),
-        scopeSets,
-      };
-    },
+    fromProviders: (found) => together({ ...none, grants: [], sets: [] }, grantedAnywhere(found)),
     ofKey({ key, owner, sets }) {
       const scopes = heldScopes(key.scopes, sets, catalogue);
       const { scopeSets } = key;
@@ -130,7 +120,7 @@ export function createHoldings(
     },
     scopesOf: (sets) => heldScopes([], sets, catalogue),
     grantableBy(issuer) {
-      const grants = (byIssuer.get(issuer) ?? []).flatMap((provider) => provider.grants);
+      const grants = configuredBy(issuer);
       return {
         scopes: grants.flatMap((grant) => [...grant.scopes]),
         setNames: [...new Set(grants.flatMap((grant) => [...grant.scopeSets]))],
