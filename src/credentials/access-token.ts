@@ -2,6 +2,7 @@ import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify, SignJWT } from 
 import { uuidv7 } from 'uuidv7';
 import { Refusal } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
+import { tokenSkewMs } from '../stores/key-schedule.ts';
 import { headerOf, type KeyRing, type KeyUse, type PairAlgorithm, type TokenKey } from './key-ring.ts';
 import { parseScope } from './scopes.ts';
 
@@ -61,8 +62,6 @@ export const accessTokenUse: KeyUse = { purpose: 'access-token', type: 'at+jwt' 
 
 const tokenType = accessTokenUse.type;
 const clientId = 'postern';
-/** Largest lead of `iat` over this clock, ms: the gateway that signed the token has a clock of its own. */
-const maxIssuedAheadMs = 60_000;
 /** As much as a whole request head may take by default. */
 const maxTokenLength = 16 * 1024;
 
@@ -153,7 +152,7 @@ function readClaims(claims: JWTPayload, kid: string, issuer: string, instant: nu
 
 /** True if `issued` is further in the future than clocks of gateways may differ; both epoch ms. */
 export function isIssuedLater(issued: number, instant: number): boolean {
-  return issued > instant + maxIssuedAheadMs;
+  return issued > instant + tokenSkewMs;
 }
 
 const reasonsByCause: Readonly<Record<string, Reason>> = {

@@ -16,8 +16,8 @@ const connectionsIntervalMs = 1_000;
 const flushIntervalMs = 60_000;
 const pruneIntervalMs = 600_000;
 const auditPruneIntervalMs = 60_000;
-/** Largest difference between the clocks of a gateway and of the store, ms. */
-const clockToleranceMs = 3_600_000;
+/** Time for which an interval's mark outlives the interval, ms: the clocks of replicas and of the store differ. */
+const markLeewayMs = 3_600_000;
 
 /** Work beside the requests. */
 export interface BackgroundWork {
@@ -101,7 +101,7 @@ export async function isFirstInInterval(
 ): Promise<boolean> {
   const interval = Math.floor(now / intervalMs);
   try {
-    return await singleUse.consume(`${work} ${interval}`, now + intervalMs + clockToleranceMs);
+    return await singleUse.consume(`${work} ${interval}`, now + intervalMs + markLeewayMs);
   } catch {
     return true;
   }

@@ -36,8 +36,8 @@ export interface KeyTurn {
   readonly drop: readonly string[];
 }
 
-/** Largest difference between a gateway's clock, by which what it signs expires, and the store's, ms. */
-const clockToleranceMs = 60_000;
+/** Largest difference of a gateway's clock that tokens tolerate, ms: it sets their times. */
+export const tokenSkewMs = 60_000;
 
 /**
  * Decides what is due in a series of keys at `now`, by the store's clock: a pure function, so that a replica that
@@ -72,7 +72,7 @@ export function turnsAt(keys: readonly ScheduledKey[], times: KeyTimes, now: num
 
 /** Instant from which a retired key is no longer needed, epoch ms; Infinity for others. */
 export function endsAt({ retired, lifetimeMs }: ScheduledKey): number {
-  return retired === null ? Number.POSITIVE_INFINITY : retired + lifetimeMs + clockToleranceMs;
+  return retired === null ? Number.POSITIVE_INFINITY : retired + lifetimeMs + tokenSkewMs;
 }
 
 /** The key that signs now: of several, the one that began last. */
