@@ -22,7 +22,7 @@ const signInAgain: ErrorWords = {
 };
 const tooLarge: ErrorWords = {
   heading: 'This is too large',
-  text: 'What your browser sent is larger than this site accepts. Go back and try with less.',
+  text: 'The request of your browser is larger than this site accepts. Go back and try with less.',
   steps: ['home'],
 };
 const notForPages: ErrorWords = {
@@ -82,7 +82,7 @@ const byCode: Readonly<Record<RefusalCode, ErrorWords>> = {
   insufficient_scope: { ...notAllowed, text: 'Your account lacks a permission that this page needs.' },
   cross_site: {
     heading: 'This came from another site',
-    text: 'For your safety, what other sites send in your name is not done. If you meant to do this, open the page here and do it again.',
+    text: 'For your safety, requests that other sites send in your name are refused. If you meant to do this, open the page here and do it again.',
     steps: ['home'],
   },
   prefetch: {
@@ -110,7 +110,7 @@ const byCode: Readonly<Record<RefusalCode, ErrorWords>> = {
   },
   request_timeout: {
     heading: 'That took too long',
-    text: 'What your browser sent did not arrive in time. Check your connection, then try again.',
+    text: 'The request of your browser did not arrive in time. Check your connection, then try again.',
     steps: ['retry', 'home'],
   },
   already_activated: notUnderstood,
