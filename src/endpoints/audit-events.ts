@@ -130,7 +130,7 @@ function endless(starts: PageStarts, { last }: AuditPage): PageStarts {
   return { ...starts, next: starts.next ?? end };
 }
 
-/** Whether events were dropped that a feed would have had to show from its cursor on. */
+/** True if events after a feed's cursor have been dropped. */
 function hasGap({ sortOrder, from, inclusive, backwards }: AuditQuery, { dropped }: AuditPage): boolean {
   if (sortOrder !== 'asc' || backwards || from === undefined) return false;
   const position = from.value as number;

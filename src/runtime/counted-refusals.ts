@@ -33,7 +33,7 @@ export class CountedRefusals {
   readonly #now: () => number;
   readonly #onLines: (lines: readonly AuditDraft[]) => void;
   readonly #byCode = new Map<string, Map<string, Count>>();
-  /** Of all addresses and codes that have no line of their own. */
+  /** Count of all addresses and codes without a line of their own. */
   #others: Count | null = null;
   #lines = 0;
   /** Epoch ms; null: nothing was refused since the last window. */

@@ -3,14 +3,14 @@ import type { OpenConnection } from '../http1/client/client-pool.ts';
 import type { CreateListener } from '../http1/server/server.ts';
 import type { Log } from '../log/log.ts';
 
-/** What reads and writes HTTP. */
+/** An HTTP engine. */
 export interface Engine {
-  /** Undefined: the built-in one. */
+  /** Undefined: the built-in engine. */
   readonly createListener: CreateListener | undefined;
   readonly openConnection: OpenConnection | undefined;
 }
 
-/** What llhttp accepts, and no handler can tell that it did (Node 24): what the list of differences says of it. */
+/** Malformed input that llhttp accepts unnoticed by any handler (Node 24); matches `test/engine-differences.json`. */
 export const notRefused: readonly string[] = [
   'two spaces in a request line',
   'empty lines before a request, with a bare LF or CR too',

@@ -9,7 +9,7 @@ import { Durations } from '../metrics/durations.ts';
 import { type Counts, createMetricsRegistry, type MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
 import { createRequestCounts, type RequestCounts } from '../metrics/requests.ts';
 
-/** What metrics read from the serving gateway when they are scraped. */
+/** Values of the serving gateway that metrics read when scraped. */
 export interface WatchedGateway {
   readonly upstreams: readonly { readonly name: string; load(): ConnectionLoad }[];
   /** Sessions of which a token that has not expired was seen. */
@@ -27,7 +27,7 @@ export const noGateway: WatchedGateway = {
 /** The outcome of a sign-in. */
 export type LoginOutcome = 'success' | 'failure';
 
-/** What the parts of a gateway count; docs/metrics.md explains each metric. */
+/** Counters of a gateway's parts; docs/metrics.md explains each metric. */
 export interface GatewayMetrics {
   readonly registry: MetricsRegistry;
   readonly requests: RequestCounts;

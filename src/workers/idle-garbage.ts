@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const pollIntervalMs = 5_000;
-/** Of one CPU; what timers and probes take is less. */
+/** Share of one CPU that counts as idle; timers and probes take less. */
 const mostIdleShare = 0.1;
 
 /**

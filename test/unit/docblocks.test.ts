@@ -5,9 +5,6 @@ const sources = globSync('src/**/*.{ts,js}');
 const documents = globSync(['*.md', 'docs/*.md', 'src/**/*.md', 'test/**/*.md', 'examples/**/*.md']);
 const columns = 130;
 
-/** Parts of `src` whose docblocks have yet to follow the rule; the list only shrinks. */
-const exceptions = ['administration', 'cli', 'endpoints', 'runtime', 'workers'];
-
 /** Matches a docblock that begins with a riddle instead of the name of its subject. */
 const riddle = /\/\*\*\s*(?:\*\s*)?(?:What|Of|Those|That|One|Whether|How)\b[^\n]*/g;
 
@@ -19,7 +16,6 @@ t.ok(sources.length > 600 && documents.includes('docs/http.md'));
 
 t.test('every docblock names its subject first', async (t) => {
   for (const file of sources) {
-    if (exceptions.some((folder) => file.startsWith(`src/${folder}/`))) continue;
     const text = readFileSync(file, 'utf8');
     for (const match of text.matchAll(riddle)) t.fail(`${locationOf(file, text, match.index)}: ${match[0]}`);
   }
