@@ -15,7 +15,7 @@ import {
   type Opened,
   type Serving,
 } from '../serve/running-gateway.ts';
-import type { ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
+import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import { claimPorts } from './claimed-ports.ts';
 import { combineReadiness } from './combined-readiness.ts';
 import { responsesOf } from './responses.ts';
@@ -42,7 +42,8 @@ export interface GroupOptions {
 }
 
 /** The workers of a gateway: all of them serve by the same configuration. */
-export class WorkerGroup {
+export class WorkerGroup implements Serving {
+  opened!: Opened;
   readonly ended = new EndedCounts();
   /** Number of workers started in place of one that ended. */
   restarts = 0;
@@ -76,7 +77,7 @@ export class WorkerGroup {
   }
 
   /** Serves; the first worker makes and migrates the stores before the others open them. Rejects as a worker does. */
-  async start(initial: CompleteConfiguration, storeFiles: ConfiguredFiles): Promise<Serving> {
+  async start(initial: CompleteConfiguration, storeFiles: ConfiguredFiles): Promise<this> {
     this.#current = initial;
     this.#storeFiles = storeFiles;
     const [first, ...others] = this.#slots;
@@ -93,22 +94,17 @@ export class WorkerGroup {
         await slot.open(start);
         return slot.listen(addresses);
       });
-      const [opened] = await Promise.all([first!.listen(addresses), ...opening]);
-      return this.#servingAt(opened);
+      [this.opened] = await Promise.all([first!.listen(addresses), ...opening]);
+      return this;
     } catch (error) {
       this.kill();
       throw error;
     }
   }
 
-  #servingAt(opened: Opened): Serving {
-    return {
-      opened,
-      reload: (next, reading) => this.#reload(next, reading),
-      renewTls: (tls) => this.#renewTls(tls),
-      configurationInForce: () => this.#serving()[0]?.call('configurationInForce') ?? notServing(),
-      stop: () => this.#stop(),
-    };
+  /** The configuration in force in the records, as a worker reads it. */
+  async configurationInForce(): Promise<ConfigurationInForce | undefined> {
+    return this.#serving()[0]?.call('configurationInForce') ?? notServing();
   }
 
   /** Readiness of the gateway; a worker that does not serve, or does not respond, is not ready. */
@@ -140,7 +136,7 @@ export class WorkerGroup {
   }
 
   /** Has one worker judge the configuration by turning to it, as a single process does, and then the others follow. */
-  async #reload(next: CompleteConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']> {
+  async reload(next: CompleteConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']> {
     const part = this.#partOf(next);
     const { judge, outcome } = await this.#judge(part, reading);
     this.ended.forget(routesOnlyIn(this.#current.config, next.config));
@@ -174,7 +170,7 @@ export class WorkerGroup {
     return inTime(Promise.any(asked).catch(notServing));
   }
 
-  #renewTls(tls: ListenersTls): void {
+  renewTls(tls: ListenersTls): void {
     this.#current = { ...this.#current, tls };
     void this.#turnAll((worker) => worker.call('renewTls', textsOf(tls)));
   }
@@ -193,7 +189,7 @@ export class WorkerGroup {
   }
 
   /** Drains and ends all of them; rejects if one had to be killed, or failed. */
-  async #stop(): Promise<void> {
+  async stop(): Promise<void> {
     this.#isDraining = true;
     // A second signal, for which this process ends at once, ends them, too.
     process.once('exit', () => this.kill());
