@@ -19,11 +19,6 @@ export interface PostgresAccess {
   readonly lookup?: LookupFunction | undefined;
 }
 
-/** Timeouts of a connection attempt and of a statement, ms. */
-export interface PostgresTimes {
-  readonly timeoutMs: number;
-}
-
 const int8 = types.builtins.INT8;
 const toNumber = (text: string) => Number(text);
 const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
@@ -31,15 +26,12 @@ const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
 
 /**
  * The settings of every connection to the store; none is taken from the environment. Throws {@link StoreOpenError}
- * when a file of `tls` can't be read.
+ * when a file of `tls` can't be read. `timeoutMs` is for a connection attempt, and for a statement.
  *
  * Schema and timeouts are startup parameters: a pooler that would lose them between two transactions, and so give one
  * tenant another's tables, refuses the connection instead.
  */
-export function createClientConfig(
-  access: PostgresAccess,
-  { timeoutMs }: PostgresTimes,
-): CheckedClientConfig {
+export function createClientConfig(access: PostgresAccess, timeoutMs: number): CheckedClientConfig {
   const { address } = access;
   const password = access.password ?? address.password ?? '';
   return {

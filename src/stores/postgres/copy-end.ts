@@ -29,7 +29,7 @@ export async function openPostgresCopyTarget(access: PostgresAccess, key: string
 }
 
 function createCopyEnd(access: PostgresAccess, key: string, begin: string): CopyEnd {
-  const config = createClientConfig(access, { timeoutMs: statementTimeoutMs });
+  const config = createClientConfig(access, statementTimeoutMs);
   const pool = new SessionPool({ config, max: 1, timeoutMs: copyTimeoutMs, epoch: { current: 0 } });
   return {
     location: describeAddress(access.address),

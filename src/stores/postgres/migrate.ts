@@ -41,7 +41,7 @@ async function connectAndRequire(
 ): Promise<void> {
   const location = describeAddress(access.address);
   const client = new CheckedClient({
-    ...createClientConfig(access, { timeoutMs: migrationTimeoutMs }),
+    ...createClientConfig(access, migrationTimeoutMs),
     connectionTimeoutMillis: connectTimeoutMs,
   });
   client.on('error', () => {});

@@ -63,7 +63,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
     seals = createRecordSeals('', []),
     onChange = () => {},
   } = options;
-  const config = createClientConfig(access, { timeoutMs });
+  const config = createClientConfig(access, timeoutMs);
   const epoch: Epoch = { current: 0 };
   const writer = new SessionPool({ config, max: 1, timeoutMs, epoch });
   const readers = new SessionPool({
@@ -109,7 +109,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
 
 /** A dedicated client to listen on {@link ./changes.ts changeChannel}; not connected yet. */
 export function createPostgresClient(access: PostgresAccess, timeoutMs: number): Client {
-  return new CheckedClient({ ...createClientConfig(access, { timeoutMs }), application_name: listenerName });
+  return new CheckedClient({ ...createClientConfig(access, timeoutMs), application_name: listenerName });
 }
 
 function sumOf(one: PoolLoad, other: PoolLoad): PoolLoad {

@@ -4,10 +4,9 @@ import { administratorSetId } from '../scope-set.ts';
 import type { Changed, ScopeSetRecord } from '../scope-set-records.ts';
 import type { Dialect } from './dialect.ts';
 import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-row.ts';
-import { noteHolders } from './scope-sets.ts';
-import { all, first, run, type Steps } from './steps.ts';
+import { findScopeSetRecord, noteHolders } from './scope-sets.ts';
+import { all, run, type Steps } from './steps.ts';
 
-const byId = `${selectScopeSet} WHERE s.id = ?`;
 const insertSet = `INSERT INTO scope_sets (id, name, description, scopes, created, updated, managed)
   VALUES (?, ?, ?, ?, ?, ?, 1)`;
 const updateSet = `UPDATE scope_sets SET description = ?, scopes = ?, managed = ?, updated = ?, version = version + 1
@@ -67,7 +66,7 @@ export class ManagedSets {
     const id = uuidv7();
     const instant = this.#now();
     yield* run(insertSet, id, name, description, JSON.stringify(scopes), instant, instant);
-    return yield* find(id);
+    return (yield* findScopeSetRecord(id))!;
   }
 
   *#update(
@@ -76,12 +75,8 @@ export class ManagedSets {
   ): Steps<Changed<ScopeSetRecord>> {
     yield* run(updateSet, description, JSON.stringify(scopes), managed ? 1 : 0, this.#now(), before.id);
     yield* noteHolders(before.id);
-    return { before, after: yield* find(before.id) };
+    return { before, after: (yield* findScopeSetRecord(before.id))! };
   }
-}
-
-function* find(id: string): Steps<ScopeSetRecord> {
-  return toScopeSetRecord((yield* first<ScopeSetRow>(byId, id))!);
 }
 
 function isSame(before: ScopeSetRecord, { description, scopes }: ManagedScopeSet): boolean {

@@ -53,10 +53,10 @@ export function createScopeSets(database: SqlDatabase, now: () => number) {
       ),
     async changeScopeSet(id, change) {
       const update = (found: ScopeSetRecord, changes: ScopeSetChanges) => write(found, changes, now());
-      return (await writes.makeFound(change, () => findRecord(id), update))?.after;
+      return (await writes.makeFound(change, () => findScopeSetRecord(id), update))?.after;
     },
     async removeScopeSet(id, change) {
-      return (await writes.makeFound(change, () => findRecord(id), remove)) !== undefined;
+      return (await writes.makeFound(change, () => findScopeSetRecord(id), remove)) !== undefined;
     },
   } satisfies Partial<Records>;
 }
@@ -64,7 +64,7 @@ export function createScopeSets(database: SqlDatabase, now: () => number) {
 function* insert({ id, name, description, scopes }: NewScopeSet, now: number): Steps<ScopeSetRecord> {
   yield* requireFreeName(name, id);
   yield* run(insertSet, id, name, description, JSON.stringify(scopes), now, now);
-  return (yield* findRecord(id))!;
+  return (yield* findScopeSetRecord(id))!;
 }
 
 function* write(
@@ -80,7 +80,7 @@ function* write(
   if (name !== before.name) yield* requireFreeName(name, id);
   yield* run(updateSet, name, description, JSON.stringify(scopes), now, id);
   yield* noteHolders(id);
-  return { before, after: (yield* findRecord(id))! };
+  return { before, after: (yield* findScopeSetRecord(id))! };
 }
 
 function* remove(found: ScopeSetRecord): Steps<ScopeSetRecord> {
@@ -89,7 +89,8 @@ function* remove(found: ScopeSetRecord): Steps<ScopeSetRecord> {
   return found;
 }
 
-function* findRecord(id: string): Steps<ScopeSetRecord | undefined> {
+/** Reads a set, the built-in one included. */
+export function* findScopeSetRecord(id: string): Steps<ScopeSetRecord | undefined> {
   if (id === administratorSetId) return administratorRecord;
   const row = yield* first<ScopeSetRow>(byId, id);
   return row && toScopeSetRecord(row);

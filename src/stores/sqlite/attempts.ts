@@ -11,14 +11,11 @@ interface Counter {
 const pruneBatch = 500;
 const callBatch = 50;
 
-/** Counters of attempts in a SQLite file, shared by all processes on it; `now` is the store's clock. */
-export interface SqliteAttempts extends Attempts {
-  /** Deletes the counters whose window ended by that instant, epoch ms. */
-  pruneAttempts(until: number): Promise<void>;
-}
-
-/** Counts attempts in the file of the sessions. A refused attempt, or one given back, leaves no trace. */
-export function createSqliteAttempts({ db, read, write }: Connection, now: () => number): SqliteAttempts {
+/**
+ * Counts attempts in the file of the sessions, for all processes on it; `now` is the store's clock. A refused attempt, or
+ * one given back, leaves no trace.
+ */
+export function createSqliteAttempts({ db, read, write }: Connection, now: () => number) {
   const byKey = db.prepare<[string], Counter>('SELECT count, ends FROM attempts WHERE key = ?');
   const put = db.prepare<[string, number, number]>(
     'INSERT INTO attempts (key, count, ends) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET count = excluded.count, ends = excluded.ends',
@@ -75,13 +72,14 @@ export function createSqliteAttempts({ db, read, write }: Connection, now: () =>
     async liftAttempts(group) {
       await write(() => removeGroup.run(...rowsOf(group)));
     },
-    async pruneAttempts(until) {
+    /** Deletes the counters whose window ended by that instant, epoch ms. */
+    async pruneAttempts(until: number) {
       let removed: number;
       do {
         removed = (await write(() => removeEnded.run(until, pruneBatch))).changes;
       } while (removed === pruneBatch);
     },
-  };
+  } satisfies Attempts & { pruneAttempts(until: number): Promise<void> };
 }
 
 /** The row of a counter. */

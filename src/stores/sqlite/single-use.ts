@@ -1,14 +1,8 @@
 import type { SingleUse } from '../single-use.ts';
 import type { Connection } from './connection.ts';
 
-/** Values that can be used only once, in the file of the sessions. */
-export interface SqliteSingleUse extends SingleUse {
-  /** Deletes the values that had expired by that instant, epoch ms. */
-  pruneUsed(until: number): Promise<void>;
-}
-
 /** Keeps used values in the file of the sessions; `now` is the store's clock. */
-export function createSqliteSingleUse({ db, read, write }: Connection, now: () => number): SqliteSingleUse {
+export function createSqliteSingleUse({ db, read, write }: Connection, now: () => number) {
   const insert = db.prepare<[string, number]>('INSERT OR IGNORE INTO used_once (id, expires) VALUES (?, ?)');
   const select = db.prepare<[string]>('SELECT 1 FROM used_once WHERE id = ?');
   const remove = db.prepare<[string]>('DELETE FROM used_once WHERE id = ?');
@@ -20,8 +14,9 @@ export function createSqliteSingleUse({ db, read, write }: Connection, now: () =
     async release(id) {
       await write(() => remove.run(id));
     },
-    async pruneUsed(until) {
+    /** Deletes the values that had expired by that instant, epoch ms. */
+    async pruneUsed(until: number) {
       await write(() => removeExpired.run(until));
     },
-  };
+  } satisfies SingleUse & { pruneUsed(until: number): Promise<void> };
 }
