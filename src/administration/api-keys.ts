@@ -11,9 +11,8 @@ import type { KeyTransfer, Records } from '../stores/records.ts';
 import type { ScopeSet } from '../stores/scope-set.ts';
 import type { SessionOrigin } from '../stores/session-origin.ts';
 import type { UserRecord } from '../stores/user-records.ts';
-import { createdKeyEvent, keyEvent } from './api-key-events.ts';
 import type { apiKeyWriteCreate } from './api-key-fields.ts';
-import type { Audit } from './audit.ts';
+import type { Audit, ChangeEvent } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { type CallerRights, rightsOf, rightsOfPrincipal, rightsOfUser } from './caller-rights.ts';
 import { assertHolds } from './privilege.ts';
@@ -214,4 +213,22 @@ export async function transferKey(
   });
   if (moved === undefined) throw new Refusal('not_found');
   return moved;
+}
+
+/** An audit event about a key; `subject` is the id of its user, null if that is left open. */
+export function keyEvent(
+  event: ChangeEvent['event'],
+  { id, label }: RemovedApiKey,
+  subject: string | null,
+): ChangeEvent {
+  return { event, subject, key: id, target: { type: 'api_key', id, label } };
+}
+
+/** The audit event of a key that was created, with the rights that were granted to it. */
+function createdKeyEvent(key: ApiKey): ChangeEvent {
+  const granted = (added: readonly string[]) => ({ added, removed: [] });
+  return {
+    ...keyEvent('api_key_created', key, key.createdBy),
+    changes: { scopes: granted(key.scopes), scope_sets: granted(key.scopeSets) },
+  };
 }

@@ -8,7 +8,7 @@ import type { Audit } from './audit.ts';
 import type { Author, Caller } from './caller.ts';
 import { rightsOf } from './caller-rights.ts';
 import { assertHolds } from './privilege.ts';
-import { endSessions, type SessionEndParts } from './session-ends.ts';
+import { endSessions, type SessionEndParts } from './sessions.ts';
 import { userEvent } from './user-events.ts';
 import { assertMayChange, assertUnmanaged, type UserRights } from './users.ts';
 

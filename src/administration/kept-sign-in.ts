@@ -3,7 +3,7 @@ import type { Records } from '../stores/records.ts';
 import type { Session } from '../stores/sessions.ts';
 import type { Audit } from './audit.ts';
 import type { Author } from './caller.ts';
-import { recordSessionEnd } from './session-ends.ts';
+import { recordSessionEnd } from './sessions.ts';
 
 /** Dependencies of {@link keepSignIn}. */
 export interface KeepSignInOptions {

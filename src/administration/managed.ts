@@ -16,8 +16,8 @@ import type {
 import type { Records } from '../stores/records.ts';
 import type { Audit, ChangeEvent } from './audit.ts';
 import { configured } from './caller.ts';
-import { changedSetEvents, createdSetEvents } from './scope-set-events.ts';
-import { removeSessions, type SessionEndParts } from './session-ends.ts';
+import { changedSetEvents, createdSetEvents } from './scope-sets.ts';
+import { removeSessions, type SessionEndParts } from './sessions.ts';
 import { changedUserEvents, createdUserEvents } from './user-events.ts';
 
 /** Dependencies of {@link applyManaged}. */

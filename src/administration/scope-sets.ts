@@ -5,12 +5,12 @@ import { heldScopes } from '../credentials/scopes.ts';
 import { Refusal } from '../errors.ts';
 import type { CallerFound } from '../stores/caller.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
-import type { ScopeSetRecord, ScopeSetRecords } from '../stores/scope-set-records.ts';
-import type { Audit } from './audit.ts';
+import type { Changed, ScopeSetRecord, ScopeSetRecords } from '../stores/scope-set-records.ts';
+import type { Audit, ChangeEvent } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { rightsOf } from './caller-rights.ts';
+import { changesBetween } from './changes-between.ts';
 import { assertHolds } from './privilege.ts';
-import { changedSetEvents, createdSetEvents, removedSetEvents } from './scope-set-events.ts';
 import type { scopeSetPatch } from './scope-set-fields.ts';
 
 /** Scopes that changing scope sets requires. */
@@ -120,4 +120,35 @@ function grantedBy(set: ScopeSetRecord, { catalogue }: Judges): readonly string[
 function assertChangeable({ id, managed }: ScopeSetRecord): void {
   if (id === administratorSetId) throw new Refusal('conflict');
   if (managed) throw new Refusal('managed');
+}
+
+/** The audit events of a scope set that was created. */
+export function createdSetEvents(set: ScopeSetRecord): readonly ChangeEvent[] {
+  return [setEvent('scope_set_created', null, set)];
+}
+
+/** The audit events of a change to a scope set; none if nothing was changed. */
+export function changedSetEvents({ before, after }: Changed<ScopeSetRecord>): readonly ChangeEvent[] {
+  return before === after ? [] : [setEvent('scope_set_changed', before, after)];
+}
+
+/** The audit events of a scope set that was removed. */
+export function removedSetEvents(set: ScopeSetRecord): readonly ChangeEvent[] {
+  return [setEvent('scope_set_removed', set, null)];
+}
+
+function setEvent(
+  event: ChangeEvent['event'],
+  before: ScopeSetRecord | null,
+  after: ScopeSetRecord | null,
+): ChangeEvent {
+  const { id } = (after ?? before)!;
+  const changes = changesBetween(auditedFields(before), auditedFields(after));
+  return { event, subject: null, target: { type: 'scope_set', id }, changes };
+}
+
+function auditedFields(set: ScopeSetRecord | null) {
+  if (set === null) return {};
+  const { name, description, scopes, managed } = set;
+  return { name, description, scopes, managed: managed || undefined };
 }

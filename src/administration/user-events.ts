@@ -1,6 +1,6 @@
 import type { Changed } from '../stores/scope-set-records.ts';
 import type { RemovedUser, UserRecord } from '../stores/user-records.ts';
-import { keyEvent } from './api-key-events.ts';
+import { keyEvent } from './api-keys.ts';
 import type { ChangeEvent } from './audit.ts';
 import { changesBetween } from './changes-between.ts';
 

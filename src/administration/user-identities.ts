@@ -5,7 +5,7 @@ import type { Records } from '../stores/records.ts';
 import type { UserRecord } from '../stores/user-records.ts';
 import type { ChangeEvent } from './audit.ts';
 import type { Caller } from './caller.ts';
-import { endSessions, type SessionEndParts } from './session-ends.ts';
+import { endSessions, type SessionEndParts } from './sessions.ts';
 import { userEvent } from './user-events.ts';
 import { assertMayChange, assertUnmanaged, type UserRights } from './users.ts';
 

@@ -18,7 +18,7 @@ import type {
 import type { Caller } from './caller.ts';
 import { rightsOf, rightsOfUser } from './caller-rights.ts';
 import { assertHolds, type Wanted } from './privilege.ts';
-import { endSessions, type SessionEndParts } from './session-ends.ts';
+import { endSessions, type SessionEndParts } from './sessions.ts';
 import { changedUserEvents, createdUserEvents, removedUserEvents, userEvent } from './user-events.ts';
 
 /** Scopes that changing users requires. */

@@ -68,6 +68,11 @@ export function properties(pairs: readonly (readonly [name: string, value: strin
     .join('\n');
 }
 
+/** An instant as people read it, in UTC: `2026-11-21 09:30:00Z`. Takes epoch ms or RFC 3339. */
+export function readableTime(instant: number | string): string {
+  return new Date(instant).toISOString().replace('T', ' ').replace(/\.\d+/, '');
+}
+
 /** More than any password; what is longer is read no further. */
 const maxLineBytes = 8 * 1024;
 const newline = 0x0a;

@@ -1,5 +1,5 @@
 import { Audit } from '../administration/audit.ts';
-import type { SessionEndParts } from '../administration/session-ends.ts';
+import type { SessionEndParts } from '../administration/sessions.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { catalogueOf } from '../config/values/scope-names.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';

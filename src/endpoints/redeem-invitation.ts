@@ -3,7 +3,7 @@ import { auditingThrottle } from '../administration/audit.ts';
 import { isRedeemable, redeemInvitation as redeem } from '../administration/invitations.ts';
 import { invitationHash } from '../credentials/invitation-token.ts';
 import { parsePassword } from '../credentials/passwords.ts';
-import { Refusal } from '../errors.ts';
+import { isRefusal, Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import type { InvitationFound } from '../stores/invitation-records.ts';
@@ -82,8 +82,7 @@ class Redemption {
     try {
       await redeem(this.#parts, anonymousIn(exchange), token, passwordHash);
     } catch (error) {
-      const isInvalid = error instanceof Refusal && error.code === 'invalid_invitation';
-      throw isInvalid ? this.#refused(exchange, undefined) : error;
+      throw isRefusal(error, 'invalid_invitation') ? this.#refused(exchange, undefined) : error;
     }
     return { status: 204 };
   }

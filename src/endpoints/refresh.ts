@@ -1,4 +1,4 @@
-import { recordSessionEnd } from '../administration/session-ends.ts';
+import { recordSessionEnd } from '../administration/sessions.ts';
 import type { RefreshCookie } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { cookieValues } from '../http/cookies.ts';

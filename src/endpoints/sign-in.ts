@@ -1,7 +1,7 @@
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import type { Audit } from '../administration/audit.ts';
-import { recordSessionEnd } from '../administration/session-ends.ts';
+import { recordSessionEnd } from '../administration/sessions.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { endSessions, type SessionEndParts } from '../../src/administration/session-ends.ts';
+import { endSessions, type SessionEndParts } from '../../src/administration/sessions.ts';
 import { Refusal } from '../../src/errors.ts';
 
 type Arguments = Parameters<typeof endSessions>;

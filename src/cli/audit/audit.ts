@@ -4,8 +4,7 @@ import { escapeControls } from '../../log/escape-controls.ts';
 import type { AuditEvent } from '../../stores/audit.ts';
 import type { ListPosition } from '../../stores/list-query.ts';
 import { type Call, Failure } from '../command.ts';
-import { readableTime } from '../present.ts';
-import { firstSignal, printResult, table, writeOut } from '../terminal.ts';
+import { firstSignal, printResult, readableTime, table, writeOut } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
 
 const defaultLimit = 100;

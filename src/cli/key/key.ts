@@ -4,15 +4,14 @@ import { mintKey, revokeKey, transferKey } from '../../administration/api-keys.t
 import { operator } from '../../administration/caller.ts';
 import { parseDuration } from '../../config/values/durations-and-sizes.ts';
 import { heldScopes, missingScopes } from '../../credentials/scopes.ts';
-import { Refusal } from '../../errors.ts';
+import { isRefusal } from '../../errors.ts';
 import type { ListedApiKey } from '../../stores/api-key.ts';
 import type { KeyTransfer } from '../../stores/records.ts';
 import type { User } from '../../stores/user.ts';
 import { type Call, Failure } from '../command.ts';
 import { refusedAs, requireFields } from '../failures.ts';
 import { allKeysOf, requireScopeSets, requireScopes, requireUser } from '../lookups.ts';
-import { readableTime } from '../present.ts';
-import { printJsonAlone, printResult, table } from '../terminal.ts';
+import { printJsonAlone, printResult, readableTime, table } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
 
 /** The last instant of a `Date` (ECMA-262 §21.4.1.1). */
@@ -43,8 +42,7 @@ export async function createKey(call: Call): Promise<void> {
       { id: owner.id, mustHold: false },
       requireFields(schema, fields, '--'),
     ).catch(async (error) => {
-      const isGone = error instanceof Refusal && ['conflict', 'not_authenticated'].includes(error.code);
-      if (!isGone) throw error;
+      if (!isRefusal(error, 'conflict') && !isRefusal(error, 'not_authenticated')) throw error;
       // A scope set was removed in the meantime: this names it.
       await requireScopeSets(context, setNames);
       throw isUnusable(owner.username);

@@ -7,8 +7,7 @@ import type { ScopeSetRecord } from '../../stores/scope-set-records.ts';
 import { type Call, Failure } from '../command.ts';
 import { refusedAs, requireFields } from '../failures.ts';
 import { allScopeSets, requireScopeSets, requireScopes } from '../lookups.ts';
-import { readableTime } from '../present.ts';
-import { printJsonAlone, printResult, table } from '../terminal.ts';
+import { printJsonAlone, printResult, readableTime, table } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
 
 /** `scope-set list`: all sets by name, the built-in one among them. */

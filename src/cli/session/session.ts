@@ -10,8 +10,7 @@ import type { SessionFilters } from '../../stores/session-query.ts';
 import { type Call, Failure } from '../command.ts';
 import { refusedAs } from '../failures.ts';
 import { allPages, requireUser } from '../lookups.ts';
-import { readableTime } from '../present.ts';
-import { printJsonAlone, printResult, table } from '../terminal.ts';
+import { printJsonAlone, printResult, readableTime, table } from '../terminal.ts';
 import { isGone } from '../user/with-user.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
 

@@ -7,8 +7,7 @@ import { endsAt, turnsAt } from '../../stores/key-schedule.ts';
 import { isOfSeries, type SigningKey, type StoredKeys } from '../../stores/signing-keys.ts';
 import { type Call, Failure } from '../command.ts';
 import { refusedAs } from '../failures.ts';
-import { readableTime } from '../present.ts';
-import { printResult, table } from '../terminal.ts';
+import { printResult, readableTime, table } from '../terminal.ts';
 import { withStores } from '../with-stores.ts';
 
 const purposes: ReadonlySet<string> = new Set(['access-token', 'assertion', 'cookie']);

@@ -2,10 +2,9 @@ import { Refusal } from '../../errors.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import type { Call } from '../command.ts';
 import { allKeysOf, allUsers } from '../lookups.ts';
-import { presentUserByNames, readableTime } from '../present.ts';
-import { printResult, properties, table } from '../terminal.ts';
+import { printResult, properties, readableTime, table } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
-import { withNamedUser } from './with-user.ts';
+import { presentUserByNames, withNamedUser } from './with-user.ts';
 
 /** `user list`: all users by name. */
 export async function listUsers(call: Call): Promise<void> {

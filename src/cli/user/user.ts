@@ -20,10 +20,9 @@ import { type Call, Failure } from '../command.ts';
 import { refusedAs } from '../failures.ts';
 import { requireScopeSets, requireScopes, requireUser } from '../lookups.ts';
 import { readNewPassword, readPasswordHash } from '../password.ts';
-import { presentUserByNames, readableTime } from '../present.ts';
-import { printResult } from '../terminal.ts';
+import { printResult, readableTime } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
-import { changeNamedUser, isKept, neverSignsIn, withNamedUser } from './with-user.ts';
+import { changeNamedUser, isKept, neverSignsIn, presentUserByNames, withNamedUser } from './with-user.ts';
 
 /** `user add NAME`: a new user, whose id is the result. */
 export async function addUser(call: Call): Promise<void> {

@@ -1,10 +1,11 @@
+import { presentUser } from '../../administration/present-user.ts';
+import { providerOf } from '../../config/sections/identity-providers.ts';
 import { isRefusal } from '../../errors.ts';
 import { canonicalAccountName } from '../../rules/account-name.ts';
 import type { User } from '../../stores/user.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import { type Call, Failure } from '../command.ts';
 import { requireUser } from '../lookups.ts';
-import { presentUserByNames } from '../present.ts';
 import { printJsonAlone } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
 
@@ -53,4 +54,21 @@ function managedFailure(user: User, { config }: CommandContext, cause: unknown):
   return isKept(user, config)
     ? new Failure('failed', `${who} is kept by the configuration: change it there`, cause)
     : new Failure('failed', `${who} has left the configuration: user enable takes it over`, cause);
+}
+
+/** Users as JSON shows them: the fields of the HTTP API, with scope sets by name. Never the password's hash. */
+export function presentUserByNames(record: UserRecord, { config, holdings }: CommandContext) {
+  const shown = presentUser(record, { holdings, providerOf: (issuer) => providerOf(config, issuer) });
+  const names = new Map(record.sets.map(({ id, name }) => [id, name]));
+  const namesOf = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? id).sort();
+  return {
+    ...shown,
+    scope_sets: namesOf(shown.scope_sets),
+    provider_scope_sets: namesOf(shown.provider_scope_sets),
+    identities: record.identities.map(({ issuer, subject }) => ({
+      provider: providerOf(config, issuer),
+      issuer,
+      subject,
+    })),
+  };
 }

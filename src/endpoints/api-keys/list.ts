@@ -1,10 +1,13 @@
 import { presentApiKey } from '../../administration/api-key-fields.ts';
+import type { ListedApiKey } from '../../stores/api-key.ts';
+import type { ApiKeyFilters, ApiKeySortField } from '../../stores/api-key-query.ts';
+import type { Comparison, FieldFilter, ListPosition } from '../../stores/list-query.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { defineFilters } from '../lists/filters.ts';
+import { instantOperators } from '../lists/list-fields.ts';
 import { createListRequests } from '../lists/list-request.ts';
-import { listQuerySchema } from '../lists/list-spec.ts';
-import { apiKeyFilters, apiKeyListSpec, apiKeyPosition } from './api-key-list-spec.ts';
-import { apiKeyPage } from './api-key-schemas.ts';
+import { type ListSpec, listQuerySchema } from '../lists/list-spec.ts';
+import { apiKeyPage, hydrate, statuses } from './api-key-schemas.ts';
 
 /** `GET /api/admin/api-keys/`: one page of the keys, with the cursors of its neighbours. */
 export const apiKeysList: EndpointDefinition = {
@@ -44,3 +47,61 @@ export const apiKeysList: EndpointDefinition = {
 export const apiKeysFilters = defineFilters('ApiKeys-Filters', apiKeysList, ({ catalogue }) =>
   apiKeyListSpec([...catalogue].sort()),
 );
+
+/** Fields that keys are listed by; `catalogue` is sorted, and empty for any scope (the OpenAPI document). */
+function apiKeyListSpec(catalogue: readonly string[]): ListSpec<ApiKeySortField> {
+  return {
+    name: 'api-keys',
+    fields: [
+      {
+        name: 'label',
+        type: 'string',
+        operators: ['contains', 'eq'],
+        notes: { contains: 'ASCII case-insensitive.' },
+      },
+      { name: 'created', type: 'datetime', operators: instantOperators },
+      { name: 'expires', type: 'datetime', operators: [...instantOperators, 'isnull'] },
+      { name: 'last_used', type: 'datetime', operators: [...instantOperators, 'isnull'] },
+      {
+        name: 'scopes',
+        type: 'array',
+        operators: ['contains'],
+        values: catalogue,
+        notes: { contains: 'Scopes of the catalogue. May come more than once; a key that has all of them.' },
+      },
+      { name: 'created_by', type: 'string', operators: ['eq'] },
+      { name: 'status', type: 'string', operators: ['eq'], values: statuses },
+    ],
+    sortFields: ['created', 'label', 'expires', 'last_used'],
+    sortNote: '`label` by code points; no `expires` is the far future, no `last_used` the far past.',
+    presentation: { hydrate: hydrate() },
+  };
+}
+
+/** The filters of a request in the store's terms. */
+function apiKeyFilters(filters: readonly FieldFilter[]): ApiKeyFilters {
+  const given = new Map(filters.map(({ field, operator, value }) => [`${field}__${operator}`, value]));
+  const instants = filters.filter(({ operator }) =>
+    (instantOperators as readonly string[]).includes(operator),
+  );
+  return {
+    labelContains: given.get('label__contains'),
+    labelEq: given.get('label__eq'),
+    instants: instants.map(({ field, operator, value }) => ({
+      field,
+      comparison: operator as Comparison,
+      value,
+    })),
+    expiresIsNull: given.get('expires__isnull'),
+    lastUsedIsNull: given.get('last_used__isnull'),
+    scopesContain: given.get('scopes__contains'),
+    createdByEq: given.get('created_by__eq'),
+    statusEq: given.get('status__eq'),
+  } as ApiKeyFilters;
+}
+
+/** The position of a key in the order of `sortBy`. */
+function apiKeyPosition({ key }: ListedApiKey, sortBy: ApiKeySortField): ListPosition {
+  const { id, label, created, expires, lastUsed } = key;
+  return { value: { created, label, expires, last_used: lastUsed }[sortBy], id };
+}

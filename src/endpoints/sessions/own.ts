@@ -1,6 +1,5 @@
 import { actorOf } from '../../administration/caller.ts';
-import { removeSessions } from '../../administration/session-ends.ts';
-import { endSession } from '../../administration/sessions.ts';
+import { endSession, removeSessions } from '../../administration/sessions.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
