@@ -109,3 +109,8 @@ t.test('printed configurations forward a body as it arrives, and have room for a
   t.match(printed('ingress-nginx'), /proxy-request-buffering: "off"/);
   t.match(printed('haproxy'), /tune\.bufsize 65536\s+tune\.maxrewrite 32768/);
 });
+
+t.test('the build copies the templates', async (t) => {
+  const script = readFileSync(join(import.meta.dirname, '../../build/copy-data-files.ts'), 'utf8');
+  t.match(script, "'src/forward-auth/templates/'");
+});
