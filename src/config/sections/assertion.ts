@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { duration } from '../values/durations-and-sizes.ts';
 import { secretBytes, text } from '../values/scalars.ts';
 
-/** `assertion`: how a service verifies that a request comes from Postern, and from whom. */
+/** `assertion`: the proof to a service that a request comes from Postern, and from its caller. */
 export const assertion = z.strictObject({
   algorithm: z
     .enum(['EdDSA', 'ES256', 'HS256'])

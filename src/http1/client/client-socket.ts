@@ -30,7 +30,7 @@ export interface SocketTarget {
 
 /** Sockets that all openings of connections share. */
 export interface SpareSockets {
-  /** Takes one; false: none is left. */
+  /** Takes a socket; false if none is left. */
   take(): boolean;
   giveBack(): void;
 }
