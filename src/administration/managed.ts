@@ -136,6 +136,6 @@ async function endSessionsOf(
     for (const { before, after } of changedUsers)
       if (before.user.epoch !== after.user.epoch) await removeSessions(parts, configured, after.user.id);
   } catch (error) {
-    log.warn('sessions of users who left the configuration were not removed', { err: error });
+    log.warn('ended sessions of managed users were not removed', { err: error });
   }
 }

@@ -52,7 +52,7 @@ export async function withStores(
     onLogEmptied: () => {},
     onCreated: () => {},
     onSecretsEncrypted: () => {},
-    onNarrowed: (file: string, mode: string) => log.warn('store file was open to others', { file, mode }),
+    onNarrowed: (file: string, mode: string) => log.warn('store file was exposed to others', { file, mode }),
   };
   const stores = await openStores(config, {
     now,

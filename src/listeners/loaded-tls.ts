@@ -27,7 +27,7 @@ export function loadTls({ cert, key, client_ca: clientCa, client_certificate }: 
   const pair = { cert: readFileSync(cert), key: readFileSync(key) };
   // Node takes authorities by which no client could be verified, and a text without any.
   const authorities = clients === null ? [] : certificatesOf(clients.ca.toString('latin1'));
-  if (clients !== null && !haveRoot(authorities)) throw new Error(`${clientCa}: no root in it, as PEM`);
+  if (clients !== null && !haveRoot(authorities)) throw new Error(`${clientCa}: no root in PEM format`);
   createSecureContext(contextOptions({ ...pair, clients }));
   return { ...pair, clients, chain: certificatesOf(pair.cert.toString('latin1')), authorities };
 }

@@ -101,10 +101,10 @@ export class ClockWatch {
     if (!this.#apart.has(store) && Math.abs(aheadMs) - uncertaintyMs > clockToleranceMs) {
       this.#apart.add(store);
       const [ahead_ms, uncertainty_ms] = [Math.round(aheadMs), Math.ceil(uncertaintyMs)];
-      log.warn('clock differs from that of a store', { store, ahead_ms, uncertainty_ms });
+      log.warn("clock differs from a store's", { store, ahead_ms, uncertainty_ms });
     } else if (this.#apart.has(store) && Math.abs(aheadMs) + uncertaintyMs <= clockToleranceMs) {
       this.#apart.delete(store);
-      log.info('clock agrees with that of the store again', { store });
+      log.info("clock agrees with the store's again", { store });
     }
   }
 

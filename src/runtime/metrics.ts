@@ -77,7 +77,7 @@ export function createGatewayMetrics(read: {
     revocationSeen: addRevocations(registry),
     watchConnections(listener, most) {
       registry.gauge('connections', 'Open client connections.', () => listener.sockets);
-      registry.gauge('connections_max', 'Client connections at most.', () => most.connections);
+      registry.gauge('connections_max', 'Maximum number of client connections.', () => most.connections);
     },
   };
 }

@@ -46,10 +46,10 @@ function problemOfMissing(
   const isLater = sessions.kind === 'sqlite' && hasContents(sessions.path);
   if (creates === 'always' || address.kind !== 'sqlite' || hasContents(address.path)) return undefined;
   if (creates === 'never')
-    return 'does not exist or is empty; "serve" and "user add" make it at a first start, other commands with --create';
+    return 'does not exist or is empty; "serve" and "user add" create it at a first start, other commands with --create';
   // Anyone with the activation token would become the administrator of empty records. Sessions may be empty.
   return store === 'records' && isLater
-    ? `does not exist or is empty, but ${sessions.path} is not: put the records back, restore a backup, or begin with empty ones by --create`
+    ? `does not exist or is empty, but ${sessions.path} is not: put the records back, restore a backup, or start with empty ones by --create`
     : undefined;
 }
 

@@ -39,19 +39,19 @@ export class StoreHealth {
       this.#log.warn('store change notifications unavailable', { store, reason }),
     onCreated: (store, file) => this.#log.info('store file created', { store, file }),
     onLogHeld: (store, { bytes, heldMs }) =>
-      this.#log.warn('store file has a log that grows, because a snapshot is held', {
+      this.#log.warn('log of the store file grows, because a snapshot is held', {
         store,
         log_bytes: bytes,
         held_seconds: Math.round(heldMs / 1000),
       }),
-    onLogEmptied: (store) => this.#log.info('store file has a small log again', { store }),
+    onLogEmptied: (store) => this.#log.info('log of the store file is small again', { store }),
     onSecretsEncrypted: (isRemaining) =>
       isRemaining
         ? this.#log.warn(
-            'private keys and secrets are encrypted, but still in plain text in a part of the file',
+            'private keys and secrets encrypted, but the file still has an earlier copy; the next start tries to remove it',
           )
         : this.#log.info('private keys and secrets encrypted'),
-    onNarrowed: (file, mode) => this.#log.warn('store file was open to others', { file, mode }),
+    onNarrowed: (file, mode) => this.#log.warn('store file was exposed to others', { file, mode }),
   };
 
   /** True if the store is usable, as far as is known without asking it. */

@@ -113,7 +113,7 @@ async function applyAtStart(
 ): Promise<void> {
   const made = await applyManaged(config, { ...stores, audit, log, reading: 'next' });
   if (made.outcome === 'applied' && made.superseded !== null)
-    log.warn('users and scope sets of the configuration supersede others that were in force', {
+    log.warn('users and scope sets of the configuration supersede those in force', {
       superseded: made.superseded,
     });
 }

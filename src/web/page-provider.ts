@@ -53,7 +53,7 @@ export function createOfferedProviders(
     const offers = await Promise.race([offersCode(), sleep(maxWaitMs, true, { ref: false })]);
     if (!offers && !reported.has(name)) {
       reported.add(name);
-      log.warn('the sign-in page has no link to a provider that returns no codes', { provider: name });
+      log.warn('provider not on the sign-in page: it returns no authorization codes', { provider: name });
     }
     return offers;
   }

@@ -181,7 +181,7 @@ export class WorkerGroup implements Serving {
     const turning = this.#slots.map(async ({ number, serving }) => {
       if (serving === null) return;
       await inTime(turn(serving)).catch((error: unknown) => {
-        if (!serving.hasEnded) this.#log.warn('worker is replaced', { worker: number, err: error });
+        if (!serving.hasEnded) this.#log.warn('worker replaced', { worker: number, err: error });
         serving.kill();
       });
     });
@@ -196,7 +196,7 @@ export class WorkerGroup implements Serving {
     const { delay, timeout } = this.#current.config.shutdown;
     const ends = await Promise.all(this.#slots.map((slot) => slot.stop(delay + timeout + stopMarginMs)));
     if (ends.some((end) => end !== null && end.code !== 0))
-      throw new WorkerEnded('a worker did not stop as it should');
+      throw new WorkerEnded('a worker did not stop in time, or failed while stopping');
   }
 
   #startOf(how: Pick<WorkerStart, 'creates' | 'appliesManaged'>): WorkerStart {

@@ -139,7 +139,7 @@ if (createClock !== null) {
       const { accessToken } = await at.api.signIn(username, password);
       for (const other of [ahead, behind]) t.equal(await use(other, accessToken), 200);
     }
-    const differs = 'clock differs from that of a store';
+    const differs = "clock differs from a store's";
     for (const [gateway, aheadMs] of [
       [ahead, 5_000],
       [behind, -5_000],
@@ -160,7 +160,7 @@ if (createClock !== null) {
     clocks[0].set(0);
     await sleep(61_000);
     const came = ahead.logLines().map(({ msg }) => msg);
-    t.equal(came.filter((msg) => msg === 'clock agrees with that of the store again').length, 2);
+    t.equal(came.filter((msg) => msg === "clock agrees with the store's again").length, 2);
     t.equal(came.filter((msg) => msg === 'the clock was set').length, 1);
     t.equal((await scrape(ahead.managementPort)).value('clock_steps_total', { direction: 'back' }), 1);
   });

@@ -53,7 +53,7 @@ t.test('records that are missing beside sessions are never made anew unasked', a
   const file = join(folder, 'records.db');
   renameSync(file, `${file}.moved`);
   const sentence =
-    /records\.db:? does not exist or is empty, but \S*sessions\.db is not: put the records back, restore a backup, or begin with empty ones by --create\n$/;
+    /records\.db:? does not exist or is empty, but \S*sessions\.db is not: put the records back, restore a backup, or start with empty ones by --create\n$/;
   t.match(await run(['serve']), { code: 2, stderr: sentence });
   t.match(await run(['check']), { code: 2, stderr: sentence });
   t.match(await run(['user', 'add', 'mallory', '--admin'], { input }), { code: 1, stderr: sentence });

@@ -86,7 +86,7 @@ t.test('a log that belongs to the file is taken, as after a kill', async (t) => 
 t.test('a backup beside the log of the file that it replaces is refused', async (t) => {
   const { file, backup } = await leaveLog(t);
   copyFileSync(backup, file);
-  const sentence = `has the write-ahead log of another file beside it (${file}-wal), as after a restore that left it there; move that and ${file}-shm away`;
+  const sentence = `has the write-ahead log of another file beside it (${file}-wal), as after a restore that left it behind; move it and ${file}-shm away`;
   t.equal(problemOfDatabaseFile(file, 'records'), sentence, 'as postern check says');
   t.throws(() => createSqliteRecords(file, { now }), { message: `${file}: ${sentence}` });
   t.throws(() => createSqliteRecords(file, { now }), { message: `${file}: ${sentence}` }, 'each time');
@@ -116,7 +116,7 @@ t.test('so is a copy of a file that was closed', async (t) => {
 t.test('a log without its file is refused, too: a new file would make nothing of it', async (t) => {
   const { file } = await leaveLog(t);
   renameSync(file, `${file}.moved`);
-  const sentence = `is not there, but its write-ahead log is (${file}-wal): put the file back, or move the log away`;
+  const sentence = `is missing, but its write-ahead log exists (${file}-wal): put the file back, or move the log away`;
   t.equal(problemOfDatabaseFile(file, 'records'), sentence);
   t.throws(() => createSqliteRecords(file, { now }), { message: `${file}: ${sentence}` });
   renameSync(`${file}.moved`, file);

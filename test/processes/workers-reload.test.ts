@@ -96,7 +96,7 @@ t.test('a worker that can not turn to what another has judged is replaced', asyn
   });
   process.kill(one!, 'SIGCONT');
   const line = await eventually('it is said', () =>
-    gateway.logLines().find(({ msg }) => msg === 'worker is replaced'),
+    gateway.logLines().find(({ msg }) => msg === 'worker replaced'),
   );
   t.match(line, { level: 'warn', worker: 1, err: { message: /EMFILE/ } });
   await eventually('another one', async () => {

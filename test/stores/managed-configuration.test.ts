@@ -162,7 +162,7 @@ function warned(gateway: TestGateway, pattern: RegExp, from = 0): boolean {
 }
 
 const notApplied = /another configuration was applied since/;
-const supersedes = /supersede others that were in force/;
+const supersedes = /supersede those in force/;
 
 testOnEveryStore(
   'of several gateways one applies a configuration, and none one that a newer reading superseded',

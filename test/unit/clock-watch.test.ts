@@ -55,8 +55,8 @@ function createWatch(t: Test) {
   };
 }
 
-const apart = 'clock differs from that of a store';
-const together = 'clock agrees with that of the store again';
+const apart = "clock differs from a store's";
+const together = "clock agrees with the store's again";
 
 t.test('a difference is logged when it begins and when it is over', async (t) => {
   const { compare, lines } = createWatch(t);

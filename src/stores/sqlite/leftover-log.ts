@@ -21,13 +21,13 @@ export function problemOfLog(path: string): string | undefined {
   // Another process may just be opening or closing it: then this log is another one than before.
   const stillThere = lookAtLog(path);
   if (stillThere?.ino !== log.ino || stillThere.birthtimeNs !== log.birthtimeNs) return undefined;
-  return `has the write-ahead log of another file beside it (${path}-wal), as after a restore that left it there; move that and ${path}-shm away`;
+  return `has the write-ahead log of another file beside it (${path}-wal), as after a restore that left it behind; move it and ${path}-shm away`;
 }
 
 /** Why a new database can't be made at `path`: what a log holds would be lost. */
 export function problemOfLogAlone(path: string): string | undefined {
   if (lookAtLog(path) === undefined) return undefined;
-  return `is not there, but its write-ahead log is (${path}-wal): put the file back, or move the log away`;
+  return `is missing, but its write-ahead log exists (${path}-wal): put the file back, or move the log away`;
 }
 
 /** Undefined when there is nothing in it. */

@@ -170,7 +170,7 @@ function useWriteAheadLog(db: Database.Database, file: string): void {
     // Another process that closed the file at that moment may have turned it off in between.
     if (existsSync(`${db.name}-wal`)) return;
   }
-  throw new StoreOpenError(file, "can't use the write-ahead log: it is removed each time");
+  throw new StoreOpenError(file, "can't use the write-ahead log: another process keeps removing it");
 }
 
 /** SQLite doesn't wait by itself when two processes turn on the log at the same time. */
