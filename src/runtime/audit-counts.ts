@@ -4,7 +4,7 @@ import type { AuditOf } from '../stores/audit.ts';
 import { type Call, recordsOperations, wrapCalls } from '../stores/operations.ts';
 import type { Records } from '../stores/records.ts';
 
-/** Counts of audit events, and of refused changes that may not be made without them, by outcome. */
+/** Counts of audit events by outcome; `refused` counts changes that failed because their events could not be kept. */
 export type AuditCounts = Counts<'written' | 'refused' | 'lost'>;
 
 /** Adds the metric of audit events. */
@@ -17,7 +17,7 @@ export function addAuditCounts(registry: MetricsRegistry): AuditCounts {
   );
 }
 
-/** The same records, whose audited changes are counted: their events once written, and each change that was refused. */
+/** Wraps the records to count the events that audited changes have written, and the changes that were refused. */
 export function countAudited(records: Records, counts: AuditCounts): Records {
   const counted = (call: Call): Call => {
     return (...args) => {
@@ -35,7 +35,7 @@ export function countAudited(records: Records, counts: AuditCounts): Records {
   );
 }
 
-/** The audit of a change, which is an argument or a field of one, counts what is written; any other is given back. */
+/** Wraps the audit of a change, an argument or a field of one, to count the events written; returns other arguments unchanged. */
 function withCountedAudit(arg: unknown, counts: AuditCounts): unknown {
   if (isAudit(arg)) return countedAudit(arg, counts);
   if (typeof arg !== 'object' || arg === null || !('audit' in arg) || !isAudit(arg.audit)) return arg;

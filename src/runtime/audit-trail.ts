@@ -70,7 +70,7 @@ export function startAuditTrail(
   };
 }
 
-/** The same log of audit events, which counts sign-ins by method and outcome. */
+/** Wraps the log of audit events to count sign-ins by method and outcome. */
 function countingSignIns(
   log: Pick<Log, 'audit'>,
   { loginsBy }: Pick<GatewayMetrics, 'loginsBy'>,

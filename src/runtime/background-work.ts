@@ -19,17 +19,17 @@ const auditPruneIntervalMs = 60_000;
 /** Time for which an interval's mark outlives the interval, ms: the clocks of replicas and of the store differ. */
 const markLeewayMs = 3_600_000;
 
-/** Work beside the requests. */
+/** Work in the background. */
 export interface BackgroundWork {
   stop(): void;
-  /** Writes out collected uses and refusals; an error of a store is logged. */
+  /** Writes collected uses and refusals to the stores; logs an error of a store. */
   flush(): Promise<void>;
 }
 
 /** Settings of a configuration for background work. */
 export type BackgroundSettings = KeySettings & Pick<Config, 'audit'>;
 
-/** Dependencies of background work beside the stores. */
+/** Dependencies of background work, apart from the stores. */
 export interface BackgroundParts {
   readonly recentUse: RecentUse;
   readonly log: Log;

@@ -14,15 +14,15 @@ export interface ClockWatchOptions {
   readonly clocks: readonly ServerClock[];
   /** This machine's clock, epoch ms. */
   readonly now: () => number;
-  /** Milliseconds that go on when the clock is set; default `performance.now()`. */
+  /** Milliseconds elapsed, whatever the clock is set to; default `performance.now()`. */
   readonly elapsed?: () => number;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly registry: MetricsRegistry;
 }
 
 /**
- * Compares this machine's clock with those of the stores, and with the time that really passes. Gateways need not be
- * compared with each other: all are with the same stores.
+ * Compares this machine's clock with those of the stores, and with the time that really passes. Gateways need not be compared
+ * with each other: all are compared with the same stores.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
@@ -67,7 +67,7 @@ export class ClockWatch {
     await Promise.all(this.#options.clocks.map((clock) => this.#compareWith(clock)));
   }
 
-  /** False for a day after the clock was set ahead: it may be wrong, and what is deleted by it does not come back. */
+  /** False for a day after the clock was set ahead: it may be wrong, and no deletion can be undone. */
   isCertain(): boolean {
     this.#noteStep();
     return this.#elapsed() - this.#setAheadAt >= doubtMs;

@@ -6,11 +6,11 @@ import { anonymous } from '../log/log.ts';
 import type { AuditDraft } from '../stores/audit.ts';
 
 const windowMs = 60_000;
-/** Lines in a window, the one about all others included. */
+/** Maximum number of lines in a window, including one that sums up the rest. */
 const maxLines = 300;
 const probingStatuses: ReadonlySet<number> = new Set([401, 403, 429]);
 
-/** Codes whose event says more than that something was refused. */
+/** Codes that have an event of their own. */
 const events: Readonly<Record<string, AuditEventName>> = {
   invalid_credentials: 'login_failed',
   invalid_assertion: 'login_failed',
@@ -26,8 +26,8 @@ interface Count {
 }
 
 /**
- * Counts refusals that may be attempts to find something out (401, 403, 429), by address (IPv6: by /64) and code, in
- * windows of a minute, each of which begins with a refusal. However many addresses there are, what is kept is bounded.
+ * Counts refusals that may be attempts to find something out (401, 403, 429), by address (IPv6: by /64) and code, in windows of a
+ * minute, each of which begins with a refusal. Memory is bounded, however many addresses there are.
  */
 export class CountedRefusals {
   readonly #now: () => number;
@@ -47,7 +47,7 @@ export class CountedRefusals {
       if (probingStatuses.has(status)) this.#byCode.set(code, new Map());
   }
 
-  /** Counts a response of Postern's own; other codes than those are ignored. */
+  /** Counts a response of Postern's own; ignores all other codes. */
   count(code: string, address: string): void {
     const counts = this.#byCode.get(code);
     if (counts === undefined) return;
@@ -76,7 +76,7 @@ export class CountedRefusals {
     if (this.#began !== null && this.#now() - this.#began >= windowMs) this.flush();
   }
 
-  /** Hands over the lines there are. */
+  /** Hands over the lines collected so far. */
   flush(): void {
     if (this.#began === null) return;
     const lines: AuditDraft[] = [];

@@ -21,7 +21,7 @@ export function readDescriptorLimit(): number {
   }
 }
 
-/** Returns `most`, or a part of a low limit, of which it must not use up more. */
+/** Returns `most`, or a sixteenth of the limit if that is less; at least 8. */
 export function atMost(most: number, limit: number): number {
   return Math.max(8, Math.min(most, Math.floor(limit / 16)));
 }

@@ -6,7 +6,7 @@ import { maxProviderConnections } from '../identity-providers/provider-network.t
 import type { Log } from '../log/log.ts';
 import { atMost, managementConnections, readDescriptorLimit } from './descriptor-limit.ts';
 
-/** Files read again, traces, and names looked up: eight for one about which every name server is silent. */
+/** Reloaded files, exported traces and name lookups; a lookup takes eight while every name server is silent. */
 const maxSpareFiles = 32;
 /** Attempts at further addresses of upstreams. */
 const maxSpareSockets = 64;
@@ -19,10 +19,10 @@ const storesAndOwnFiles = 32;
 export type Pools = readonly Pick<Upstream, 'load' | 'closeFree'>[];
 
 /**
- * Shares of the file descriptors that this process may have open, derived once at its start. What stores, management and spare
- * files need is kept back; half of the rest is for clients, half for what they are served by: a client has one request under
- * way, which takes one connection to an upstream at most, also once it is upgraded (two descriptors, where an upstream is the
- * echo, whose other end is in this process). Proxies that ask for decisions have a share like the clients'.
+ * Shares of the file descriptors that this process may have open, derived once at its start. The needs of stores, management and
+ * spare files come first; half of the rest is for clients, half for upstreams: a client has one request in flight, which takes at
+ * most one connection to an upstream, even once upgraded (two descriptors for the echo, whose other end is in this process).
+ * Proxies that ask for decisions have a share like the clients'.
  */
 export class Descriptors {
   /** Maximum number of connections of peers that may not ask for decisions. */
@@ -38,7 +38,7 @@ export class Descriptors {
   /** `limits.connections`. */
   #wanted = Number.POSITIVE_INFINITY;
 
-  /** `limit`: of this process; `open`: descriptors that are open before any store and listener is. */
+  /** `limit`: descriptors that this process may have open; `open`: those open before any store or listener. */
   constructor(config: Config, limit = readDescriptorLimit(), open = countOpenDescriptors()) {
     const { forward_auth, identity_providers, stores, upstreams } = config;
     const sockets = atMost(maxSpareSockets, limit);
@@ -93,7 +93,7 @@ export class Descriptors {
     return () => this.#pools.delete(pools);
   }
 
-  /** Called before a connection to an upstream is opened: closes a free one of any pool in place of one too many. */
+  /** Called before a connection to an upstream is opened: if none is left, closes a free connection of any pool. */
   readonly makeRoom = (): void => {
     let open = 0;
     for (const pools of this.#pools)

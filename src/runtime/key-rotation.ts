@@ -22,7 +22,7 @@ export interface KeyRotationParts {
   readonly log: Pick<Log, 'info'>;
 }
 
-/** Makes every series that the configuration signs with ready to sign. Rejects `store_unavailable`. */
+/** Prepares a key of every series that the configuration signs with. Rejects `store_unavailable`. */
 export async function prepareKeys(config: KeySettings, keys: KnownKeys): Promise<void> {
   await keys.refresh();
   for (const { series, times } of plannedSeries(config))
@@ -30,8 +30,8 @@ export async function prepareKeys(config: KeySettings, keys: KnownKeys): Promise
 }
 
 /**
- * Follows changes of the keys, and replaces those whose time is over; while the store is unavailable, the present keys go
- * on. Returns a function that stops it.
+ * Follows changes of the keys, and rotates them on schedule; while the store is unavailable, the present keys stay in use.
+ * Returns a function that stops it.
  */
 export function startKeyRotation(parts: KeyRotationParts): () => void {
   let isBusy = false;
@@ -55,11 +55,11 @@ export function startKeyRotation(parts: KeyRotationParts): () => void {
 async function followKeys({ keys, config, audit, log }: KeyRotationParts): Promise<void> {
   await keys.refresh();
   const current = config();
-  // Those that the configuration signs with, and any other there is.
+  // The series that the configuration signs with, and any others in the store.
   const all = [...plannedSeries(current).map(({ series }) => series), ...keys.keys];
   const bySeries = new Map<string, KeySeries>(all.map((each) => [`${each.purpose} ${each.algorithm}`, each]));
   for (const { purpose, algorithm } of bySeries.values()) {
-    // Of a whole key nothing else may get into the log.
+    // Nothing else of a key may get into the log.
     const series = { purpose, algorithm };
     const times = timesOf(series, current);
     if (!keys.isDue(series, times)) continue;

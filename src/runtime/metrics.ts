@@ -12,7 +12,7 @@ import { createRequestCounts, type RequestCounts } from '../metrics/requests.ts'
 /** Values of the serving gateway that metrics read when scraped. */
 export interface WatchedGateway {
   readonly upstreams: readonly { readonly name: string; load(): ConnectionLoad }[];
-  /** Sessions of which a token that has not expired was seen. */
+  /** Number of sessions for which an unexpired token was seen. */
   activeSessions(): number;
   passwordHashes(): WorkLoad;
 }
@@ -36,9 +36,9 @@ export interface GatewayMetrics {
   readonly keyVerifications: Counts<KeyVerification>;
   /** The counts of a sign-in method, zero at first: `password` or the name of a configured provider. */
   loginsBy(method: string): Counts<LoginOutcome>;
-  /** A session ended `afterMs` ago, in any process. */
+  /** Records that a session ended `afterMs` ago, in any process. */
   revocationSeen(afterMs: number): void;
-  /** Shows a listener's connections, and how many it accepts. */
+  /** Reports a listener's connections, and how many it accepts. */
   watchConnections(listener: { readonly sockets: number }, most: { readonly connections: number }): void;
 }
 

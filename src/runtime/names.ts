@@ -7,7 +7,7 @@ import type { NameError } from '../names/name-error.ts';
 import { Names } from '../names/names.ts';
 import { createSystemResolver, type Resolve } from '../names/system-resolver.ts';
 
-/** Lookups of everything that a gateway connects to by name. */
+/** Lookups of the hosts that a gateway connects to by name. */
 export interface GatewayNames {
   /** Lookup for upstreams, whose requests have timeouts of their own. */
   readonly findAddresses: FindAddresses;

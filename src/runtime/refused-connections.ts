@@ -71,7 +71,7 @@ export class RefusedConnections {
   }
 }
 
-/** True if no descriptor is left, of this process or of the whole machine: libuv closes new connections then without a word. */
+/** True if no descriptor is left, of this process or of the whole machine: libuv then closes new connections silently. */
 export function isOutOfDescriptors(): boolean {
   try {
     closeSync(openSync('/dev/null', 'r'));

@@ -5,11 +5,11 @@ export type Reloaded = 'configuration' | 'certificate';
 
 /** Counts reloads. */
 export interface ReloadMetrics {
-  /** Records that files were read again, and are in use from now on or unusable. */
+  /** Records that files were read again, and have been applied or are unusable. */
   reloaded(what: Reloaded, outcome: 'applied' | 'failed'): void;
   /** Sets the number of keys of the configuration that take effect only after a restart. */
   restartNeeded(keys: number): void;
-  /** Sets whether other users and scope sets are in force than those of the configuration that was read last. */
+  /** Sets whether the users and scope sets of the configuration read last have been superseded. */
   superseded(isSuperseded: boolean): void;
 }
 

@@ -25,7 +25,7 @@ const systemOf: Readonly<Record<(RecordsAddress | SessionsAddress)['kind'], stri
   cluster: 'redis',
 };
 
-/** The same stores, with a span around each read and write. */
+/** Wraps each read and write of the stores in a span. */
 export function traceStores(stores: Stores, tracing: Tracing | null, { stores: addresses }: Config): Stores {
   if (tracing === null) return stores;
   const records = { store: 'records', system: systemOf[addresses.records.kind], tracing };
@@ -59,7 +59,7 @@ function traced<S extends object>(
 
 const authentication: SpanStart = { name: 'authenticate', kind: 'internal', attributes: {} };
 
-/** The same, with a span that names the kind of credential. */
+/** Wraps authentication in a span that names the kind of credential. */
 export function traceAuthenticate(authenticate: Authenticate, tracing: Tracing | null): Authenticate {
   if (tracing === null) return authenticate;
   return (head, otherSchemesPass) =>
@@ -74,7 +74,7 @@ export function traceAuthenticate(authenticate: Authenticate, tracing: Tracing |
     );
 }
 
-/** The same, with a span for each request; trace context is not propagated: the provider is a third party. */
+/** Wraps each request to a provider in a span; trace context is not propagated: the provider is a third party. */
 export function traceNetwork(network: ProviderNetwork, tracing: Tracing | null): ProviderNetwork {
   if (tracing === null) return network;
   const startOf = (url: string, method: string) => (): SpanStart => {
@@ -97,7 +97,7 @@ export function traceNetwork(network: ProviderNetwork, tracing: Tracing | null):
   };
 }
 
-/** The same; the span to the upstream begins here, and ends with the request. */
+/** Begins a span to the upstream with each forwarded request; the span ends with the request. */
 export function traceForward(forward: Forward, tracing: Tracing | null): Forward {
   if (tracing === null) return forward;
   return (exchange, route, principal, preflight) => {

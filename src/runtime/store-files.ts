@@ -4,12 +4,12 @@ import { problemOfDatabaseFile } from '../stores/sqlite/inspect.ts';
 import { StoreOpenError } from '../stores/store-open-error.ts';
 
 /**
- * Cases in which missing files of stores are made: `never` by commands for a gateway that must have been started before;
- * at a first start, if nothing suggests an earlier one, in whose place the records would be empty; `always` on request.
+ * Cases in which missing files of stores are created: `never` by commands, which need a gateway that has started before; at a
+ * first start, if no file suggests an earlier start, whose records would be replaced by empty ones; `always` on request.
  */
 export type Creation = 'never' | 'first-start' | 'always';
 
-/** A store that can't be opened, as far as that can be seen without opening it. */
+/** A store that can't be opened, as far as can be seen without opening it. */
 export interface StoreFileProblem {
   readonly store: 'records' | 'sessions';
   readonly reason: string;
@@ -28,7 +28,7 @@ export function problemsOfStoreFiles(config: Config, creates: Creation): readonl
   });
 }
 
-/** Throws {@link StoreOpenError} when the file of that store is missing and isn't to be made. */
+/** Throws {@link StoreOpenError} when the file of that store is missing and may not be created. */
 export function assertMayCreate(store: StoreFileProblem['store'], config: Config, creates: Creation): void {
   const address = config.stores[store];
   const problem = problemOfMissing(store, config, creates);
@@ -42,7 +42,7 @@ function problemOfMissing(
 ): string | undefined {
   const address = stores[store];
   const { sessions } = stores;
-  // Looked at first: another process that starts makes the records before the sessions.
+  // Checked first: another process that starts creates the records before the sessions.
   const isLater = sessions.kind === 'sqlite' && hasContents(sessions.path);
   if (creates === 'always' || address.kind !== 'sqlite' || hasContents(address.path)) return undefined;
   if (creates === 'never')
@@ -53,7 +53,7 @@ function problemOfMissing(
     : undefined;
 }
 
-/** SQLite would make a new store in an empty file, too. A path that can't be looked at is for the opening to judge. */
+/** True unless the file is missing or empty, which is a new store to SQLite. True also if the path can't be read. */
 function hasContents(path: string): boolean {
   try {
     const found = statSync(path, { throwIfNoEntry: false });

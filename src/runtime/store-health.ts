@@ -6,7 +6,7 @@ import type { StoreEvents, StoreName, Stores } from './stores.ts';
 /** Why and since when a store is unavailable. */
 interface Outage {
   readonly reason: string;
-  /** As by `performance.now()`. */
+  /** By `performance.now()`. */
   readonly since: number;
 }
 

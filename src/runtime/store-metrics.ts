@@ -27,8 +27,8 @@ interface StoreMeasures {
 const waitBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
- * The same stores, with the durations of their promises and their failures in the metrics. A synchronous response is
- * passed on unmeasured, without reading the clock.
+ * Wraps the stores to measure the durations and failures of their promises. A synchronous response is passed on unmeasured,
+ * without reading the clock.
  */
 export function measureStores(stores: Stores, registry: MetricsRegistry): Stores {
   const measures = { records: newMeasures(), sessions: newMeasures(), attempts: newMeasures() };
@@ -64,7 +64,7 @@ export function measureStores(stores: Stores, registry: MetricsRegistry): Stores
   };
 }
 
-/** Adds whether the stores can be used. */
+/** Adds the metric of the stores' availability. */
 export function addStoreHealth(registry: MetricsRegistry, health: Pick<StoreHealth, 'isAvailable'>): void {
   registry.gaugeBy(
     'store',
@@ -133,7 +133,7 @@ function newMeasures(): StoreMeasures {
   };
 }
 
-/** The same store, with its reads and writes measured. */
+/** Wraps a store to measure its reads and writes. */
 function measured<S extends object>(
   store: S,
   operations: Operations<NoInfer<S>>,

@@ -24,12 +24,12 @@ import { assertMayCreate, type Creation } from './store-files.ts';
 export interface Stores {
   readonly records: Records;
   readonly sessions: Sessions;
-  /** Counters of failed attempts; where the sessions are. */
+  /** Counters of failed attempts, kept where the sessions are. */
   readonly attempts: Attempts;
   readonly singleUse: SingleUse;
   /** Load of the connections to the server of the records; absent where they are in a file. */
   recordsPool?(): PoolLoad;
-  /** The write-ahead logs of those that are files. */
+  /** The write-ahead logs of the stores in files. */
   readonly logs: readonly StoreLog[];
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export interface StoreLog {
   state(): LogState;
 }
 
-/** Where there are records, or shall be. */
+/** Location of existing records, or of records to be created. */
 export interface RecordsLocation extends Pick<PostgresAccess, 'password' | 'tls'> {
   readonly address: RecordsAddress;
   /** Source of the address, for messages: a key of the configuration, or an option. */
@@ -57,22 +57,22 @@ export type StoreName = 'records' | 'sessions';
 
 /** Notifications about the stores. */
 export interface StoreEvents {
-  /** `since`, as by `performance.now()`: the last sign of life of a separate server, where known. */
+  /** `since`, by `performance.now()`: the last sign of life of a separate server, where known. */
   onUnavailable(store: StoreName, reason: string, since?: number): void;
   onAvailable(store: StoreName): void;
-  /** A file of it was accessible to others, with that mode; it no longer is. */
+  /** A file of a store was accessible to others, with that mode; it no longer is. */
   onNarrowed(file: string, mode: string): void;
-  /** A file was made for it. */
+  /** A file was created for the store. */
   onCreated(store: StoreName, file: string): void;
-  /** A snapshot that someone holds makes the log of its file grow; again whenever it has doubled. */
+  /** A held snapshot makes the log of the store's file grow; called again whenever the log has doubled. */
   onLogHeld(store: StoreName, log: LogState): void;
   onLogEmptied(store: StoreName): void;
   /**
-   * Private keys and secrets of the records were encrypted that had not been, or by another key. `isRemaining`: what they were
-   * before is still somewhere in the file, because another process reads it; the next start tries again.
+   * Private keys and secrets of the records have been encrypted, or encrypted with another key. `isRemaining`: an earlier copy is
+   * still in the file, because another process is reading it; the next start tries again to remove it.
    */
   onSecretsEncrypted(isRemaining: boolean): void;
-  /** Usable, but without notifications of changes, for that reason: caches are revalidated at short intervals. */
+  /** A usable store can't notify of changes, for that reason: caches are revalidated at short intervals. */
   onNotificationsLost(store: StoreName, reason: string): void;
 }
 
@@ -132,16 +132,14 @@ export async function openStores(config: Config, options: OpenStoresOptions): Pr
   }
 }
 
-/**
- * Opens records to copy them, without a change to them; rejects as {@link openStores} does, also when there are none.
- */
+/** Opens records for a copy, which leaves them unchanged; rejects as {@link openStores} does, and when there are no records. */
 export async function openCopySource({ address, key, ...access }: RecordsLocation): Promise<CopyEnd> {
   if (address.kind === 'sqlite') return openSqliteCopySource(address.path);
   const { openPostgresCopySource } = await import('../stores/postgres/copy-end.ts');
   return openPostgresCopySource({ address, ...access }, key);
 }
 
-/** Opens the place that records are copied to, made and migrated as needed; rejects as {@link openStores} does. */
+/** Opens the target of a copy, created and migrated as needed; rejects as {@link openStores} does. */
 export async function openCopyTarget(
   { address, key, ...access }: RecordsLocation,
   onNarrowed: StoreEvents['onNarrowed'],
@@ -252,7 +250,7 @@ async function openInRedis(
     commandTimeoutMs: stores.sessions_command_timeout,
     livenessAgeMs: stores.sessions_liveness_age,
     staleIfErrorMs,
-    // The store goes by its own clock, but for a test that has the gateway's in its hand.
+    // The store uses its own clock, except in tests, which control the gateway's.
     testClock: now === Date.now ? undefined : now,
     events: {
       onUnavailable: (reason) => events.onUnavailable('sessions', reason),
@@ -267,6 +265,6 @@ async function openInRedis(
   await connected;
   clearTimeout(giveUpTimer);
   const { serverClock, ...parts } = opened;
-  // A clock in the hand of a test is the store's, too.
+  // A clock that a test controls is the store's, too.
   return now === Date.now ? { ...parts, serverClock } : parts;
 }

@@ -22,7 +22,7 @@ export interface ProcessParts {
   readonly tracing: Tracing | null;
   readonly health: StoreHealth;
   readonly readiness: ReadReadiness;
-  /** Has {@link readiness} say `draining` from now on. */
+  /** Makes {@link readiness} report `draining` from now on. */
   readonly startDraining: () => void;
   readonly names: GatewayNames;
   readonly descriptors: Descriptors;

@@ -62,7 +62,7 @@ function compare(running: Config, wanted: Config): RestartOnly {
 
 /**
  * The running listeners for decisions, each with its settings of the new configuration, or its present ones if the new
- * configuration has no such listener. `others` counts those without one, and new ones: only a restart closes and opens listeners.
+ * configuration has no such listener. `others` counts listeners that only one of them has: only a restart opens or closes one.
  */
 function adoptedListeners(
   running: Config['forward_auth'],

@@ -12,7 +12,7 @@ import { addReloads, type ReloadMetrics } from '../runtime/reload-metrics.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import { rememberStart } from './restart-only.ts';
 
-/** A configuration with the content of all that it names, so that nothing is left to be read. */
+/** A configuration with the content of every file that it names, so that nothing is left to read. */
 export interface CompleteConfiguration {
   readonly config: Config;
   /** Content of the files, except those of the stores and of the listeners' TLS. */
@@ -42,7 +42,7 @@ export interface Opened {
 export interface Serving {
   readonly opened: Opened;
   /**
-   * Serves by another configuration from now on; requests in flight finish under the old one. Its users and scope sets are
+   * Switches to another configuration; requests in flight finish under the old one. The users and scope sets of the new one are
    * applied as `reading` says. Rejects, with everything as it was, when that fails or a file can't be used.
    */
   reload(next: CompleteConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']>;
@@ -50,7 +50,7 @@ export interface Serving {
   renewTls(tls: ListenersTls): void;
   /** As `ManagedRecords.configurationInForce`. */
   configurationInForce(): Promise<ConfigurationInForce | undefined>;
-  /** Drains and closes all that serves; durations are those of `shutdown`. */
+  /** Drains, then closes everything that serves; durations are those of `shutdown`. */
   stop(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export interface RunOptions {
   readonly management: Omit<ManagementOptions, 'maxConnections'>;
   /** The clock, epoch ms. */
   readonly now: () => number;
-  /** Starts what serves; the stores are opened with `storeFiles`. */
+  /** Starts serving; the stores are opened with `storeFiles`. */
   readonly start: (initial: CompleteConfiguration, storeFiles: ConfiguredFiles) => Promise<Serving>;
 }
 
@@ -76,7 +76,7 @@ interface RunningParts {
   readonly serving: Serving;
 }
 
-/** Opens the management listener, then starts what serves; rejects, with nothing left open, as that does. */
+/** Opens the management listener, then starts serving; rejects as {@link RunOptions.start} does, with nothing left open. */
 export async function runGateway(
   config: Config,
   { log, registry, management: reported, now, start }: RunOptions,
@@ -157,7 +157,7 @@ export class RunningGateway {
     log.error('config_reload_failed', { problems });
   }
 
-  /** Drains, writes out what is collected and closes the stores; durations are those of `shutdown`. */
+  /** Drains, writes out all collected data and closes the stores; durations are those of `shutdown`. */
   async stop(): Promise<void> {
     const { log, managed, certificates, serving, management } = this.#parts;
     managed.close();
@@ -165,7 +165,7 @@ export class RunningGateway {
       await serving.stop();
     } finally {
       certificates.close();
-      // Last but for the log: probes ask here whether the drain is over.
+      // The last thing before the log: probes ask here whether the drain is over.
       await management.close();
       await log.close();
     }

@@ -12,7 +12,7 @@ import type { BackgroundWork } from '../runtime/background-work.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import type { CompleteConfiguration, Opened, Serving } from './running-gateway.ts';
 
-/** Time for the audit events that are left at a stop, ms: two attempts at an unavailable store. */
+/** Time to write the remaining audit events at a stop, ms: two attempts at an unavailable store. */
 const maxAuditFlushMs = 2_000;
 
 /** Parts of a {@link ServingProcess}, in the order in which they are started. */
@@ -52,7 +52,7 @@ export class ServingProcess implements Serving {
     return outcome;
   }
 
-  /** Does the same, once another process of the gateway has applied the users and scope sets. */
+  /** As {@link reload}, once another process of the gateway has applied the users and scope sets. */
   async adopt(next: CompleteConfiguration): Promise<void> {
     this.#serveBy(await this.#compose(next), next);
   }
@@ -82,7 +82,7 @@ export class ServingProcess implements Serving {
   }
 
   /**
-   * Drains, writes out what is collected and closes the stores; durations are those of `shutdown`. The log stays open.
+   * Drains, writes out all collected data and closes the stores; durations are those of `shutdown`. The log stays open.
    * `delayMs`: time for which connections are still accepted.
    */
   async stop(delayMs = this.#config.shutdown.delay): Promise<void> {

@@ -26,7 +26,7 @@ import { ServingProcess } from './serving-process.ts';
 
 /** Time for which a start waits for the records store, ms. */
 const recordsTimeoutMs = 30_000;
-/** Less than any connection to a store may take, ms: it fails with what failed. */
+/** Timeout of a lookup, ms: shorter than that of any connection to a store, which then fails with the lookup's error. */
 const storeLookupMs = 900;
 /** Pause before a step that found the records store unavailable is tried again, ms. */
 const retryDelayMs = 250;
@@ -39,7 +39,7 @@ export interface ProcessStart {
   readonly showsEchoPage: boolean;
   /** When missing files of stores are made. */
   readonly creates: Creation;
-  /** True if users and scope sets of the configuration are applied; false if another process of the gateway has. */
+  /** True if users and scope sets of the configuration are applied; false if another process of the gateway has applied them. */
   readonly appliesManaged: boolean;
   /** Called when the process is about to listen. */
   readonly addresses: () => Promise<ListenerAddresses>;
@@ -175,13 +175,13 @@ async function openListeners(
   return listeners;
 }
 
-/** Runs one step of a start, again from its beginning while the records store is unavailable. */
+/** Runs one step of a start, and repeats it while the records store is unavailable. */
 type Retry = <T>(step: () => Promise<T>) => Promise<T>;
 
 /**
- * Creates the retry of steps that need the records store, which may go again once it is open: then they wait for it, as its
- * opening does, until `timeoutMs` after now. A step rejects with what it threw; with {@link StoreOpenError}, which names the
- * store, if that is unavailable at the end.
+ * Creates the retry of steps that need the records store, which may become unavailable again once open: steps wait for it, as
+ * opening does, for `timeoutMs` from now. Rejects with the step's error; with a {@link StoreOpenError} that names the store if it
+ * is unavailable at the end.
  */
 function createRetry({ stores: { records } }: Config, timeoutMs: number): Retry {
   const deadline = performance.now() + timeoutMs;

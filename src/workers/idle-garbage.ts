@@ -6,10 +6,10 @@ const pollIntervalMs = 5_000;
 const mostIdleShare = 0.1;
 
 /**
- * Collects garbage once, as soon as the process has had little to do for a while. A fifth of what an idle gateway would
- * hold is what its start has left behind, and V8 would not collect it by itself; under load it does, and better.
- * `--max-semi-space-size` saves less of it, and has to be on every command line (in the image it is, for what it saves under
- * load); the inspector's `HeapProfiler.collectGarbage` left a process hanging at its exit.
+ * Collects garbage once, as soon as the process has had little to do for a while. A fifth of an idle gateway's memory is garbage
+ * of its start, which V8 collects only under load. `--max-semi-space-size` saves less of it, and has to be on every command line
+ * (it is in the image, for its effect under load); the inspector's `HeapProfiler.collectGarbage` left a process hanging at its
+ * exit.
  */
 export function collectGarbageOnceIdle(): void {
   let before = process.cpuUsage();

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 
 const newline = 0x0a;
-/** The longest line that is kept whole, bytes; one without an end must not take the memory of the process. */
+/** The longest line that is kept whole, bytes: an endless line must not exhaust the memory. */
 const maxLineBytes = 1024 * 1024;
 
 /**
- * Passes on the output of a process, several whole lines at a time, so that none is broken by those of another. Resolves when
- * the process has closed the stream; an unfinished line then gets its end.
+ * Passes on the output of a process in whole lines, several at a time, so that the lines of two processes never mix. Resolves
+ * when the process has closed the stream; an unfinished line then gets its end.
  */
 export function passLines(from: Readable, write: (lines: string) => void): Promise<void> {
   let pieces: Buffer[] = [];

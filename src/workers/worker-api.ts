@@ -8,7 +8,7 @@ import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../st
 
 /** Start of a worker, with its part of each limit of the gateway. */
 export interface WorkerStart extends CompleteConfiguration {
-  /** Content of the stores' files at the start of the gateway, whatever they have now. */
+  /** Content of the stores' files at the start of the gateway, whatever they contain now. */
   readonly storeFiles: ConfiguredFiles;
   /** True if the log is read on a terminal. */
   readonly isTerminal: boolean;
@@ -28,7 +28,7 @@ export interface WorkerFunctions {
   listen(addresses: ListenerAddresses): Promise<Opened>;
   /** As {@link Serving.reload}. */
   reload(next: CompleteConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']>;
-  /** Does the same, once another worker has applied the users and scope sets. */
+  /** As {@link reload}, once another worker has applied the users and scope sets. */
   adopt(next: CompleteConfiguration): Promise<void>;
   renewTls(tls: ListenersTls): void;
   /** Does nothing: the response shows that the worker runs. */

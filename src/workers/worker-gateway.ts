@@ -10,15 +10,15 @@ import { collectGarbageOnceIdle } from './idle-garbage.ts';
 import type { WorkerFunctions, WorkerStart } from './worker-api.ts';
 import { type Call, respondTo, type WorkerMessage } from './worker-calls.ts';
 
-/** Interval of reports, ms; what a worker counts in that time is lost if it is killed. */
+/** Interval of reports, ms; counts of that time are lost if a worker is killed. */
 const reportIntervalMs = 250;
 
-/** The process of a worker, as far as it uses it. */
+/** The members of a worker's process that the worker uses. */
 export type WorkerTerminal = Pick<NodeJS.Process, 'on' | 'once' | 'send' | 'exit'>;
 
-/** Serves as the supervisor says, until it is told to stop or the supervisor is gone. */
+/** Serves as the supervisor says, until the supervisor stops it or is gone. */
 export function serveAsWorker(terminal: WorkerTerminal): void {
-  // The channel closes with the supervisor; what is to be done then is done on `disconnect`.
+  // The channel closes with the supervisor; `disconnect` is the event to act on then.
   const send = (message: WorkerMessage) => terminal.send?.(message, undefined, undefined, () => {});
   const worker = new Worker(terminal, (counted) => send({ counted }));
   terminal.on('message', (call: Call) => void respondTo(worker, call).then(send));
@@ -99,7 +99,7 @@ class Worker implements WorkerFunctions {
     void this.#end();
   }
 
-  /** Ends without the supervisor: nothing tells a load balancer to send no more, so that isn't waited for. */
+  /** Ends without the supervisor, and without the delay of `shutdown`: no probe can tell a load balancer about the end. */
   endAlone(): void {
     void this.#end(0);
   }
@@ -116,7 +116,7 @@ class Worker implements WorkerFunctions {
   }
 }
 
-/** Reports what is counted whenever something was; the timer does not keep the process alive. */
+/** Reports the counts whenever they have changed; the timer does not keep the process alive. */
 function reportCounts(
   registry: Pick<MetricsRegistry, 'counted'>,
   report: (counts: readonly MetricSnapshot[]) => void,
@@ -132,7 +132,7 @@ function reportCounts(
   setInterval(() => void check(), reportIntervalMs).unref();
 }
 
-/** Returns a part that is there once the worker has started; throws before. */
+/** Returns a part that exists once the worker has started; throws before that. */
 function required<Part>(part: Part | null): Part {
   if (part === null) throw new Error('this worker does not serve yet');
   return part;

@@ -23,11 +23,11 @@ import type { WorkerStart } from './worker-api.ts';
 import { type Outputs, WorkerEnded, type WorkerProcess } from './worker-process.ts';
 import { WorkerSlot } from './worker-slot.ts';
 
-/** Time that a worker may take to turn to what another has judged, ms: longer than a store may take. */
+/** Time that a worker may take to adopt a configuration that another has judged, ms: longer than a store may take. */
 const turnTimeoutMs = 8_000;
 /** Time that a worker may take to judge a configuration, and to apply its users and scope sets, ms. */
 const judgeTimeoutMs = 30_000;
-/** Time that a worker's stop may take beside the durations of `shutdown`, ms. */
+/** Time that a worker's stop may take in addition to the durations of `shutdown`, ms. */
 const stopMarginMs = 10_000;
 
 /** Options of the workers, apart from the configuration. */
@@ -41,7 +41,7 @@ export interface GroupOptions {
   readonly outputs: Outputs;
 }
 
-/** The workers of a gateway: all of them serve by the same configuration. */
+/** The workers of a gateway, all of which serve the same configuration. */
 export class WorkerGroup implements Serving {
   opened!: Opened;
   readonly ended = new EndedCounts();
@@ -83,7 +83,7 @@ export class WorkerGroup implements Serving {
     const [first, ...others] = this.#slots;
     const wanted = listenerAddresses(initial.config);
     try {
-      // A port that someone holds is known before any store is opened; one that the system chooses is chosen late.
+      // A port in use is detected before any store is opened; a port that the system chooses is chosen after.
       await claimPorts(wanted.filter(({ port }) => port !== 0));
       for (const slot of this.#slots) slot.launch();
       await first!.open(this.#startOf({ creates: this.#options.creates, appliesManaged: true }));
@@ -113,12 +113,12 @@ export class WorkerGroup implements Serving {
     return combineReadiness(await responsesOf(asked), this.#isDraining);
   }
 
-  /** Metrics of every worker; of one that does not respond, what it had counted. */
+  /** Metrics of every worker; of one that does not respond, its last reported counts. */
   async metrics(): Promise<ProcessMetrics[]> {
     const asked = this.#slots.map((slot) => slot.serving);
     const responses = await responsesOf(this.#slots.map((slot) => slot.metrics()));
     return this.#slots.map((slot, index) => {
-      // What one had counted that has ended since is counted with the ended ones.
+      // The counts of a worker that has ended since are already among those of the ended workers.
       const isCurrent = asked[index] === slot.serving;
       return { worker: String(slot.number), metrics: (isCurrent && responses[index]) || slot.counts };
     });
@@ -135,7 +135,7 @@ export class WorkerGroup implements Serving {
     for (const slot of this.#slots) slot.kill();
   }
 
-  /** Has one worker judge the configuration by turning to it, as a single process does, and then the others follow. */
+  /** Has one worker judge the configuration by adopting it, as a single process does; then the others adopt it. */
   async reload(next: CompleteConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']> {
     const part = this.#partOf(next);
     const { judge, outcome } = await this.#judge(part, reading);
@@ -152,16 +152,16 @@ export class WorkerGroup implements Serving {
       try {
         return { judge, outcome: await inTime(judge.call('reload', part, reading), judgeTimeoutMs) };
       } catch (error) {
-        // It was killed, or crashed, whatever the configuration is.
+        // A killed or crashed worker says nothing about the configuration.
         if (error instanceof WorkerEnded) continue;
-        // It may still turn to a configuration that isn't in force.
+        // It may still adopt a configuration that isn't in force.
         if (error instanceof NoResponse) judge.kill();
         throw error;
       }
     }
   }
 
-  /** The first worker that responds, so that none that hangs is waited for. */
+  /** The first worker that responds, so that nothing waits for a worker that hangs. */
   async #responsive(): Promise<WorkerProcess> {
     const asked = this.#serving().map(async (worker) => {
       await worker.call('ping');
@@ -175,7 +175,7 @@ export class WorkerGroup implements Serving {
     void this.#turnAll((worker) => worker.call('renewTls', textsOf(tls)));
   }
 
-  /** Turns every worker to what is in force; one that can't, or does not respond, is replaced by one that starts with it. */
+  /** Has every worker adopt what is in force; one that can't, or does not respond, is replaced by a new worker. */
   async #turnAll(turn: (worker: WorkerProcess) => Promise<void> | undefined): Promise<void> {
     for (const slot of this.#slots) slot.startAnew();
     const turning = this.#slots.map(async ({ number, serving }) => {
@@ -239,7 +239,7 @@ export function evenPart(config: Config, count: number): Config {
   };
 }
 
-/** The settings as they are sent: PEM texts, no objects that are made of them. */
+/** The settings as sent between processes: PEM texts, without the objects parsed from them. */
 function textsOf(tls: ListenersTls): ListenersTls {
   return tls.map((own) => own && { cert: own.cert, key: own.key, clients: own.clients });
 }

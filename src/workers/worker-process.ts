@@ -41,7 +41,7 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   #hasEnded = false;
 
-  /** Starts the process of worker number `slot`, as lists of processes name it. Throws if the system can't. */
+  /** Starts the process of worker number `slot`, which lists of processes show. Throws if the system can't start it. */
   constructor(slot: number, outputs: Outputs) {
     const child = fork(entry, [`worker-${slot}`], {
       serialization: 'advanced',

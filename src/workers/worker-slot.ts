@@ -5,7 +5,7 @@ import type { ListenerAddresses, Opened } from '../serve/running-gateway.ts';
 import type { WorkerStart } from './worker-api.ts';
 import { describeEnd, type Outputs, type ProcessEnd, WorkerProcess } from './worker-process.ts';
 
-/** Time for which a process has to serve until its end counts as the first one again, ms. */
+/** Time for which a process has to serve before its end counts as the first one again, ms. */
 const soundAfterMs = 60_000;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
@@ -39,7 +39,7 @@ export class Restarts {
 export interface SlotOptions {
   /** Start of a process in place of one that ended; called once the process has loaded. */
   readonly startAgain: () => { readonly start: WorkerStart; readonly addresses: ListenerAddresses };
-  /** Called with what a process had counted that has ended. */
+  /** Called with the counts of a process that has ended. */
   readonly onEnded: (counts: readonly MetricSnapshot[]) => void;
   readonly outputs: Outputs;
   readonly log: Pick<Log, 'info' | 'error'>;
@@ -76,7 +76,7 @@ export class WorkerSlot {
     return this.#process?.counts ?? [];
   }
 
-  /** Starts a process, which serves once it is told how. Throws if the system can't. */
+  /** Starts a process, which does not serve yet. Throws if the system can't start it. */
   launch(): void {
     this.#process = new WorkerProcess(this.number, this.#options.outputs);
   }
@@ -87,7 +87,7 @@ export class WorkerSlot {
     await this.#launched.call('open', start);
   }
 
-  /** Has it serve, and starts another whenever it has ended from then on; rejects as the worker does, or because it ended. */
+  /** Has the process serve, then starts another whenever one ends; rejects as the worker does, or because it ended. */
   async listen(addresses: ListenerAddresses): Promise<Opened> {
     const opened = await this.#listen(addresses);
     this.#kept = this.#keep();
@@ -99,12 +99,12 @@ export class WorkerSlot {
     const { serving } = this;
     if (serving === null) throw new Error('the worker does not serve');
     const metrics = await serving.call('metrics');
-    // What was scraped must not be forgotten if the process ends now.
+    // Scraped counts must not be forgotten if the process ends now.
     if (serving === this.serving) serving.counts = metrics.filter(onlyGrows);
     return metrics;
   }
 
-  /** Starts over if a process is starting again by the last configuration while another came. */
+  /** Starts over if the process that is starting has a configuration that is no longer the latest. */
   startAnew(): void {
     if (this.#isServing || this.#launched.hasEnded) return;
     this.#isOutdated = true;

@@ -1,5 +1,5 @@
-// The first file of a worker. Signals from a terminal reach every process in front of it, and a service manager may send
-// them to all: the supervisor alone answers them.
+// The first file of a worker. Signals from a terminal reach every process in its foreground, and a service manager may send
+// them to all: only the supervisor acts on them.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.stderr.on('error', () => {});
 
