@@ -44,7 +44,7 @@ export type NewKeyFields = z.output<ReturnType<typeof apiKeyWriteCreate>>;
 /** Owner of a new key. */
 export interface KeyOwner {
   readonly id: string;
-  /** Set for a caller who mints a key of another user, who then has to hold what the key will hold. */
+  /** Set if the caller mints a key of another user: that user has to hold every right of the key. */
   readonly mustHold: boolean;
 }
 
@@ -55,10 +55,9 @@ export interface Minted {
 }
 
 /**
- * Mints a key, within the rights of the caller. `recheck` authenticates the caller once more after the commit: if the caller
- * lost the right in the meantime, the key is revoked again and the call rejects. Rejects `not_found`, `insufficient_scope`,
- * `expiry_exceeds_caller`, `conflict` for a disabled owner or a set that is gone, `not_authenticated` for an owner or caller
- * who is.
+ * Mints a key, within the rights of the caller. `recheck` authenticates the caller once more after the commit: if the caller lost
+ * the right in the meantime, the key is revoked again and the call rejects. Rejects `not_found`, `insufficient_scope`,
+ * `expiry_exceeds_caller`, `conflict` for a disabled owner or a removed set, `not_authenticated` for a removed owner or caller.
  */
 export async function mintKey(
   parts: MintParts,
@@ -85,7 +84,7 @@ export async function mintKey(
         if (owner.mustHold) assertMayOwn(holdings, found, rights, { granted, origin });
         const key = { ...newKey(parts, by, caller, fields), hint, createdBy: owner.id, origin };
         assertHolds(rights, granted, needed);
-        // Last, because the requested rights are judged first.
+        // Last: the requested rights are judged first.
         if (found?.user.disabled) throw new Refusal('conflict');
         return { key, hash };
       },
@@ -157,7 +156,7 @@ function earlier(one: number | null, other: number | null): number | null {
 export interface KeyRevocation {
   /** Also revoke every key that was minted with it, at any depth. */
   readonly children: boolean;
-  /** Judges the key; undefined if only keys minted with it are left. What this throws keeps them all. */
+  /** Judges the key; undefined if only keys minted with it are left. If it throws, all are kept. */
   readonly judge?: (found: ListedApiKey | undefined) => void;
   /** Id of the owner for the audit; default: left open. */
   readonly ownerId?: string | null;

@@ -21,7 +21,7 @@ export type OtherEvent = EventNamed<UnrecordedAuditEvent>;
 /** Dependencies of {@link Audit}. */
 export interface AuditParts {
   readonly log: Pick<Log, 'audit'>;
-  /** Keeps the event of an end of access in the records, without delaying it; the log has the event already. */
+  /** Keeps an event about access that has ended in the records, without delaying that end; the log has the event already. */
   readonly keep: (event: AuditDraft) => void;
   /** Set if a gateway on the same records should log the events of changes as well, because this process isn't one. */
   readonly isForGateways?: boolean;

@@ -8,9 +8,9 @@ import { admitsSession } from '../stores/session-epoch.ts';
 /** Rights of the caller of a change by the presented credential, as of the change. */
 export interface CallerRights {
   readonly scopes: ReadonlySet<string>;
-  /** Ids of the sets that the credential may hand on. */
+  /** Ids of the sets that the credential may grant. */
   readonly scopeSets: ReadonlySet<string>;
-  /** The operator's own means, and administrators with an unrestricted credential: nothing is beyond them. */
+  /** True for the operator's commands, and for administrators with an unrestricted credential: nothing is beyond them. */
   readonly holdsEverything: boolean;
 }
 
@@ -54,7 +54,7 @@ export function rightsOfPrincipal({ held, scopeSets }: Principal): CallerRights 
   };
 }
 
-/** Rights that a user with these holdings could hand on. */
+/** Rights that a user with these holdings could grant. */
 export function rightsOfUser({ scopes, scopeSets }: Held): CallerRights {
   return rightsWith(new Set(scopes), new Set(scopeSets));
 }

@@ -29,7 +29,7 @@ export const operator: Caller = { ref: { kind: 'command_line' }, actor: commandL
 /** The configuration, whose users and scope sets are applied to the records. */
 export const configured: Caller = { ref: { kind: 'configuration' }, actor: configuration, origin: noRequest };
 
-/** Postern itself, for what no request asked for. */
+/** Postern itself: the author of changes that no request asked for. */
 export const automatic: Author = { actor: system, origin: noRequest };
 
 /** The caller of a request, by the session or key that was presented. */

@@ -18,9 +18,9 @@ export interface KeepSignInOptions {
 }
 
 /**
- * Keeps the audit event of a sign-in together with the user's last sign-in; the session exists already, but its tokens have
- * not been sent. If the event can't be kept, the session is revoked and the call rejects: no one gets in without an event. A
- * process that is killed before the event is kept leaves a session of which no one has a token.
+ * Keeps the audit event of a sign-in together with the user's last sign-in; the session exists already, but its tokens have not
+ * been sent. If the event can't be kept, the session is revoked and the call rejects: no one gets in without an event. A process
+ * that is killed before the event is kept leaves a session without any token.
  */
 export async function keepSignIn(
   { records, signIn, audit, now }: KeepSignInOptions,

@@ -15,7 +15,7 @@ export interface OwnedSession {
   readonly owner: UserWithSets;
 }
 
-/** Readings of a page at most; each removes sessions that have ended by the records. */
+/** Maximum number of reads of a page; each removes sessions that have ended by the records. */
 const maxReads = 4;
 
 /** Finder of the sessions that are alive by both the session store and the records. */
@@ -35,7 +35,7 @@ export class LiveSessionFinder {
     return owner && { session, owner };
   }
 
-  /** A page of live sessions. Those that ended with an earlier epoch of their user are removed, so that none is counted. */
+  /** A page of live sessions. Sessions that ended with an earlier epoch of their user are removed, and so not counted. */
   async list(query: SessionQuery): Promise<ListPage<OwnedSession>> {
     for (let reads = 1; ; reads += 1) {
       const page = await this.#sessions.list(query);
@@ -68,7 +68,7 @@ function admittedOf(
   });
 }
 
-/** True if the session has ended for good. A cached record may be older than the session, which then hasn't. */
+/** True if the session has ended for good. A cached record may be older than the session, which then has not ended. */
 function hasEnded({ id, epoch }: Session, owner: UserWithSets | undefined): boolean {
   return owner === undefined || (epoch < owner.user.epoch && id !== owner.user.carriedSession);
 }
@@ -77,7 +77,7 @@ function admitted(session: Session, found: UserWithSets | undefined): UserWithSe
   return admitsSession(found?.user, session) ? found : undefined;
 }
 
-/** A session as `SessionRead`, but for `current`. */
+/** A session as `SessionRead`, without `current`. */
 export function presentSession(
   { session, owner }: OwnedSession,
   { holdings, hydrate }: { readonly holdings: Holdings; readonly hydrate: boolean },

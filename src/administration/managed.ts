@@ -57,7 +57,7 @@ export async function applyManaged(config: Config, parts: ApplyManagedOptions): 
   return outcome;
 }
 
-/** The users and scope sets of a configuration, in one form whatever the order in the file. */
+/** The users and scope sets of a configuration, in a form that doesn't depend on their order in the file. */
 export function managedOf({ scope_sets, users }: Config): ManagedConfiguration {
   const content = {
     scopeSets: byKey(scope_sets).map(([name, { description, scopes, adopt }]) => ({

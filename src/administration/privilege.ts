@@ -3,7 +3,7 @@ import { missingScopes, sortedDistinct } from '../credentials/scopes.ts';
 import { Refusal } from '../errors.ts';
 import type { CallerRights } from './caller-rights.ts';
 
-/** Rights that a call hands on, or that the user to be changed holds. */
+/** Rights that a call grants, or that the user to be changed holds. */
 export interface Wanted extends Held {
   /** The scopes of the sets, if `scopes` doesn't include them; a refusal names them in place of a missing set. */
   readonly setScopes?: readonly string[];
@@ -11,8 +11,8 @@ export interface Wanted extends Held {
 
 /**
  * Refuses `insufficient_scope`, naming the missing scopes, unless the caller holds every wanted scope and the wanted sets
- * themselves, because a set may grow. `needed` are the scopes that the call itself requires. Applies to rights that are handed
- * on, and to the rights of a user who is to be changed: a caller who could change a holder of more could become one.
+ * themselves, because a set may grow. `needed` are the scopes that the call itself requires. Applies to granted rights, and to
+ * the rights of a user who is to be changed: a caller who could change a holder of more could become one.
  */
 export function assertHolds(
   rights: CallerRights,

@@ -112,7 +112,7 @@ function assertMayChange({ holdings, now }: Judges, caller: CallerFound, scopes:
   assertHolds(rightsOf(caller, holdings, now()), { scopes, scopeSets: [] }, scopeSetsWrite);
 }
 
-/** The scopes that a set grants; those that the catalogue no longer has aren't among them. */
+/** The scopes that a set grants, without those that the catalogue no longer has. */
 function grantedBy(set: ScopeSetRecord, { catalogue }: Judges): readonly string[] {
   return heldScopes([], [set], catalogue);
 }

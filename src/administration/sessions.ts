@@ -27,7 +27,7 @@ export interface EndSessionParts {
   readonly onCredentialEnded: (credentialId: string) => void;
 }
 
-/** Who ends a session, as its audit event states it. */
+/** The author of the end of a session, as its audit event states it. */
 export type EndedBy = Pick<AuditEntry, 'actor' | 'provider'>;
 
 /**
@@ -49,7 +49,7 @@ export async function endSession(
   return ended;
 }
 
-/** Actor of a sign-out: the caller of a token, or without one the user of the session, by whose cookie it ends. */
+/** Actor of a sign-out: the caller with a token; without one, the user of the session whose cookie was sent. */
 export function byItsUser(principal: Principal | null): (ended: Session) => EndedBy {
   return ({ userId, id }) => ({
     actor: principal === null ? actorOfSession(userId, id) : actorOf(principal),

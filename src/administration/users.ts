@@ -49,7 +49,7 @@ export type NewUserFields = Omit<NewUser, 'id' | 'created' | 'lastLogin'>;
 export interface Judgement<Found> {
   /** Called before the caller's rights are judged. */
   readonly judge?: (found: Found) => void;
-  /** Called last, for whether others may change the user; default {@link assertUnmanaged}. */
+  /** Called last, to refuse changes that only another author may make; default {@link assertUnmanaged}. */
   readonly assertFree?: (found: Pick<UserRecord, 'user'>) => void;
 }
 
@@ -80,7 +80,7 @@ export async function createUser(
 }
 
 /**
- * Changes a user who holds no more than the caller, and neither will then. Sessions end with a new password, and when the
+ * Changes a user who holds no more than the caller, before and after the change. Sessions end with a new password, and when the
  * user is disabled. Rejects `not_found`, `insufficient_scope`, `managed`, `conflict`, `last_administrator`.
  */
 export async function changeUser(
@@ -205,14 +205,14 @@ export function assertMayChange(
   assertHolds(rights, added, usersWrite);
 }
 
-/** Refuses `managed` for a user that a configuration keeps. */
+/** Refuses `managed` for a user that a configuration manages. */
 export function assertUnmanaged({ user }: { readonly user: Pick<User, 'managed'> }): void {
   if (user.managed) throw new Refusal('managed');
 }
 
 /**
- * A key that is kept, or given to another user, is bounded by its owner no longer: it regains what the owner had lost. So
- * it is judged as one that is minted now, by the caller and for the new owner. The operator may mint any key for anyone.
+ * A key that is kept, or given to another user, is no longer bounded by its owner: it regains what the owner had lost. So it is
+ * judged like a key that is minted now, by the caller and for the new owner. The operator may mint any key for anyone.
  */
 function assertKeysMayStay(
   { holdings, catalogue, now }: UserParts,

@@ -15,7 +15,7 @@ import type { KnownKeys } from '../credentials/signing-keys.ts';
 export interface Assertions {
   /** The signer for an upstream; null: it asks for no proof. */
   assertFor(upstream: string): Assert | null;
-  /** The signer for what is behind the proxies of a listener of `forward_auth`; null likewise. */
+  /** The signer for the services behind a listener of `forward_auth`; null: they ask for no proof. */
   assertForListener(index: number): Assert | null;
   /** The public keys (RFC 7517), those of other replicas included. */
   published(): Promise<JSONWebKeySet>;

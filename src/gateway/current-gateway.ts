@@ -23,7 +23,7 @@ export class CurrentGateway {
     return this.serving?.parts.config ?? this.#initial;
   }
 
-  /** Serves new exchanges by `next`; the previous gateway closes after its last exchange. */
+  /** Serves new exchanges with `next`; the previous gateway closes after its last exchange. */
   replace(next: Gateway): void {
     this.serving?.retire();
     this.serving = next;

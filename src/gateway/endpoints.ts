@@ -44,7 +44,7 @@ export async function composeEndpoints(config: Config, shared: SharedParts): Pro
   };
 }
 
-/** True for a path of the API that `endpoints` has Postern serve. */
+/** True for a path of the API that Postern serves according to `endpoints`. */
 function isServed(path: string, { endpoints }: Config): boolean {
   // Also where an upstream serves users: the command line invites, too.
   if (path === redeemInvitation.path) return endpoints.users !== 'off';

@@ -19,7 +19,7 @@ export interface DecisionParts {
   readonly onInternalError: (error: unknown, exchange: Exchange) => void;
 }
 
-/** Other proxies answer CORS for what they forward. */
+/** Other proxies handle CORS for the requests that they forward. */
 const noCors = createCors({ origins: [] });
 
 /** Builds the answers of each listener of `forward_auth`, in its order. */

@@ -31,7 +31,7 @@ export interface GatewayParts {
   readonly authenticateBrowser: AuthenticateBrowser;
   readonly forward: Forward;
   readonly replies: Replies;
-  /** True if the path of a request without a route is spelled as one of a route for browsers. */
+  /** True if the path of a request without a route is spelled like that of a route for browsers. */
   readonly isForBrowsers: (request: Pick<RefusedRequest, 'path' | 'head'>) => boolean;
   /** Decisions of each listener, in the order of `forward_auth`. */
   readonly decisions: readonly Decision[];
@@ -54,7 +54,7 @@ export class Gateway {
   readonly #judge: Judge;
   /** In the order of `forward_auth`. */
   readonly #decisionJudges: readonly Judge[];
-  /** Number of exchanges that are not over yet. */
+  /** Number of unfinished exchanges. */
   #open = 0;
   #isRetired = false;
 
@@ -143,7 +143,7 @@ export class Gateway {
     if (this.#isRetired && this.#open === 0) this.#closeRetired();
   };
 
-  /** Closes the gateway, which gets no more exchanges, after its last one. */
+  /** Closes the gateway after its last exchange; called once it gets no more. */
   retire(): void {
     this.#isRetired = true;
     if (this.#open === 0) this.#closeRetired();

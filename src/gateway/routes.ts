@@ -132,7 +132,7 @@ function addressTextOf(url: UpstreamAddress): string {
   }
 }
 
-/** The shortest times of any route that leads to the upstream. */
+/** The shortest timeouts of any route that leads to the upstream. */
 function timesOf(
   name: string,
   config: Config,

@@ -8,7 +8,7 @@ import type { RequestCounts } from '../metrics/requests.ts';
 import type { CountedRefusals } from '../runtime/counted-refusals.ts';
 import { endTrace } from './request-spans.ts';
 
-/** Destinations of the records of what is over. */
+/** Destinations of the records of finished exchanges. */
 export interface FinishedParts {
   readonly log: Pick<Log, 'access' | 'info'>;
   readonly refusals: Pick<CountedRefusals, 'count'>;
@@ -19,8 +19,8 @@ export interface FinishedParts {
 }
 
 /**
- * Records an exchange that is over in the metrics, the access log, the audit and its trace, then tells its owners.
- * `decidedFor` is empty for a request that no other proxy asked about.
+ * Records a finished exchange in the metrics, the access log, the audit and its trace, then notifies its owners. `decidedFor` is
+ * empty for a request that no other proxy asked about.
  */
 export function recordExchange(
   exchange: Exchange,

@@ -44,7 +44,7 @@ export class GrpcListener {
     });
   }
 
-  /** Serves by another configuration from now on, with that certificate. */
+  /** Switches to another configuration, with that certificate. */
   apply(config: Config, tls: ListenerTls | null): void {
     if (tls !== null) this.server.renewTls(tls);
     this.#limits = config.limits;
@@ -78,7 +78,7 @@ export class GrpcListener {
     return new Exchange(channel, answer, head, text, address, true, unfit);
   }
 
-  /** Refuses as HTTP/1.1 counts: a name, a value, and four bytes between and after them. */
+  /** Refuses a head beyond the limits, its size counted as in HTTP/1.1: four bytes of separators a field. */
   #beyondLimits({ target, fields }: CheckedRequest): Refusal | null {
     const { target_bytes, header_bytes, header_count } = this.#limits;
     const bytes = fields.reduce((sum, text) => sum + text.length + 2, target.length);
@@ -88,7 +88,7 @@ export class GrpcListener {
     return target.length > target_bytes ? new Refusal('target_too_long') : null;
   }
 
-  /** There is no body, and nothing of the connection that one question could change. */
+  /** Creates the channel of a question, which has no body and can't change the connection. */
   #createChannel(socket: Socket, clientCertificate: string | null): RequestChannel {
     const unused = () => {};
     return {

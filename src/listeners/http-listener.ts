@@ -46,14 +46,14 @@ export interface ListenerRole {
   readonly decidesFor: DecisionMode | '';
   /** Applies a configuration from now on; returns the settings of the listener. */
   adopt(config: Config): ListenerSettings;
-  /** True if a connection is accepted, besides the limits; called before its first byte, even of TLS. */
+  /** True if a connection is accepted, apart from the limits; called before its first byte, even of TLS. */
   admits(socket: Socket): boolean;
   readonly createExchange: CreateExchange;
   /** Shape of the refusals of bytes that never become an exchange. */
   readonly refusalShape: RefusalShape;
   /** Handles the exchange, or refuses it if `refusal` isn't null; never throws. */
   respond(exchange: Exchange, refusal: Refusal | null): void;
-  /** Returns the response, as latin1 text, to such bytes that begin like a request; null: as to all others. */
+  /** Returns the response, as latin1 text, to such bytes if they begin like a request; null: the one to all others. */
   readonly refuseBegun: ((request: RefusedRequest, refusal: Refusal) => string) | null;
 }
 
@@ -85,7 +85,7 @@ export class HttpListener {
     this.server = new Http1Server(this.#serverOptions(tls), parts.engine.createListener);
   }
 
-  /** Serves by another configuration, with that certificate: timeouts apply at once, other settings to new connections. */
+  /** Switches to another configuration, with that certificate: timeouts apply at once, other settings to new connections. */
   apply(config: Config, tls: ListenerTls | null): void {
     if (tls !== null) this.server.renewTls(tls);
     this.#settings = this.#role.adopt(config);

@@ -26,8 +26,8 @@ interface Listener {
 }
 
 /**
- * Creates the listener for clients and those of `forward_auth`; a restart alone adds or removes one. The library for gRPC is
- * loaded only where Envoy asks by it.
+ * Creates the listener for clients and those of `forward_auth`; only a restart adds or removes one. The library for gRPC is
+ * loaded only if Envoy asks over gRPC.
  */
 export async function createListeners(
   config: Config,
@@ -82,7 +82,7 @@ function createDecisionListener(
   return new HttpListener(config, tls, role, parts);
 }
 
-/** All listeners but that of the management: the one for clients, then those of `forward_auth`, in their order. */
+/** All listeners except the management listener: the one for clients, then those of `forward_auth`, in their order. */
 export class Listeners {
   /** The server for clients. */
   readonly clients: Http1Server<Exchange>;
@@ -115,7 +115,7 @@ export class Listeners {
     return opened;
   }
 
-  /** Serves by another configuration from now on, with those certificates. */
+  /** Switches to another configuration, with those certificates. */
   apply(config: Config, tls: ListenersTls): void {
     for (const proxies of this.#proxies) proxies.apply(config);
     for (const [index, listener] of this.#all.entries()) listener.apply(config, tls[index] ?? null);

@@ -25,7 +25,7 @@ export function loadTls({ cert, key, client_ca: clientCa, client_certificate }: 
   const isRequired = client_certificate === 'require';
   const clients = clientCa === undefined ? null : { ca: readFileSync(clientCa), isRequired };
   const pair = { cert: readFileSync(cert), key: readFileSync(key) };
-  // Node takes authorities by which no client could be verified, and a text without any.
+  // Node accepts authorities that can't verify any client, and a text without any authority.
   const authorities = clients === null ? [] : certificatesOf(clients.ca.toString('latin1'));
   if (clients !== null && !haveRoot(authorities)) throw new Error(`${clientCa}: no root in PEM format`);
   createSecureContext(contextOptions({ ...pair, clients }));

@@ -29,7 +29,7 @@ export function traceExchange(tracing: Tracing, exchange: Exchange, respond: () 
   tracing.run(span, respond);
 }
 
-/** Ends the spans of an exchange that is over. */
+/** Ends the spans of a finished exchange. */
 export function endTrace(trace: RequestTrace, exchange: Exchange): void {
   const { route, outcome, caller } = exchange;
   const { status } = exchange.response;
@@ -50,7 +50,7 @@ export function endTrace(trace: RequestTrace, exchange: Exchange): void {
   span.end(failureOf(status, outcome, 500));
 }
 
-/** Why an HTTP span counts as failed, from that status on; a client that disconnects is not a failure. */
+/** The reason why an HTTP span counts as failed: a status from `worst` on, but not a client that disconnects. */
 function failureOf(status: number, outcome: string, worst: number): string | null {
   if (outcome === 'ok') return status >= worst ? String(status) : null;
   const isOurs = status >= 400 && status < worst;

@@ -18,9 +18,8 @@ type Untimely = UntimelyCertificate & { readonly file: 'cert' | 'client_ca' };
 const checkIntervalMs = 1_000;
 
 /**
- * The TLS files of one listener, reloaded when they change, so that a renewal needs no restart. Changes and the end of a
- * certificate's time are logged, but not problems that a start or another configuration finds: the warnings of the
- * configuration report those.
+ * The TLS files of one listener, reloaded when they change, so that a renewal needs no restart. Changes and the expiry of a
+ * certificate are logged, but not problems found at a start or reload: the warnings of the configuration report those.
  */
 export class WatchedCertificate {
   readonly #files: ListenerFiles;
