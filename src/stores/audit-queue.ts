@@ -59,7 +59,7 @@ export class AuditQueue {
     if (this.#retryTimer === null) this.#send();
   }
 
-  /** Writes what waits, for at most `timeoutMs`; what is left then is lost. */
+  /** Writes the waiting events, for at most `timeoutMs`; the rest is lost. */
   async close(timeoutMs: number): Promise<void> {
     if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
     this.#send();

@@ -25,11 +25,11 @@ export interface AuditEvent
 
 /** The audit lines of a change: written in its transaction, and handed back once it is committed. */
 export interface AuditOf<Result> {
-  /** The lines of a change with that result; none for a change that was not made. Called again when the transaction is. */
+  /** The lines of a change with that result; none for a change that was not made. Called again if the transaction is repeated. */
   readonly drafts: (result: Result) => readonly AuditDraft[];
   /** Called after the commit, with as many entries as there were drafts. */
   readonly onWritten: (entries: readonly AuditEntry[]) => void;
-  /** Set if one of the gateways on the store shall log the events, too. */
+  /** Set if one of the gateways on the store has to log the events, too. */
   readonly isForGateways?: boolean;
 }
 
@@ -41,7 +41,7 @@ export type AuditFilterField = 'event' | 'outcome' | 'actor' | 'target' | 'addre
 
 /** Page of audit events. */
 export interface AuditPage extends ListPage<AuditEvent> {
-  /** The number of the last event there is or was, whatever the filters. */
+  /** The number of the last event ever written, whatever the filters. */
   readonly last: number;
   /** The highest number that is no longer kept; 0: nothing was dropped. */
   readonly dropped: number;

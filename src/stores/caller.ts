@@ -9,7 +9,7 @@ export type CallerRef =
   | {
       readonly kind: 'session';
       readonly userId: string;
-      /** Absent for what outlives the session by which its user began it: then only the user is judged. */
+      /** Absent for a change that may outlive the session in which its user began it: then only the user is judged. */
       readonly session?: Pick<Session, 'id' | 'epoch'>;
       /** The sign-in at a provider that the session began with. Absent: none is known. */
       readonly origin?: SessionOrigin | null;
@@ -18,13 +18,13 @@ export type CallerRef =
        * user holds now.
        */
       readonly scopes: readonly string[] | null;
-      /** Null as `scopes` is. A restricted session hands no set on. */
+      /** Null as `scopes` is. A restricted session can't grant sets. */
       readonly scopeSets: readonly string[] | null;
     }
   | { readonly kind: 'api_key'; readonly keyId: string }
   | { readonly kind: 'command_line' | 'configuration' };
 
-/** The caller as of the change, read in its transaction; what is undefined is gone. */
+/** The caller as of the change, read in its transaction; undefined members no longer exist. */
 export type CallerFound =
   | {
       readonly kind: 'session';

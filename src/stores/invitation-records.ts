@@ -24,7 +24,7 @@ export interface InvitationFound {
 
 /** The use of an invitation. */
 export interface InvitationUse {
-  /** Gives the hash of the new password. Pure; what it throws leaves the invitation as it was. */
+  /** Returns the hash of the new password. Pure; if it throws, the invitation stays as it was. */
   readonly decide: (found: InvitationFound) => string;
   readonly audit: AuditOf<UserRecord>;
 }

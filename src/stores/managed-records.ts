@@ -4,21 +4,21 @@ import type { Changed, ScopeSetRecord } from './scope-set-records.ts';
 import type { User } from './user.ts';
 import type { UserRecord } from './user-records.ts';
 
-/** The users and scope sets that a configuration keeps. */
+/** The users and scope sets that a configuration manages. */
 export interface ManagedConfiguration {
-  /** The same for configurations that say the same of users and sets, and only for these. */
+  /** Equal for configurations with the same users and sets, and only for these. */
   readonly digest: string;
   readonly scopeSets: readonly ManagedScopeSet[];
   readonly users: readonly ManagedUser[];
 }
 
-/** A scope set as the configuration says it. */
+/** A scope set as configured. */
 export interface ManagedScopeSet extends Pick<ScopeSetRecord, 'name' | 'description' | 'scopes'> {
   /** Set if an unmanaged set of that name is taken over. */
   readonly adopt: boolean;
 }
 
-/** A user as the configuration says it. */
+/** A user as configured. */
 export interface ManagedUser
   extends Pick<User, 'username' | 'kind' | 'displayName' | 'email' | 'passwordHash' | 'scopes'> {
   /** As in the configuration; `username` is trimmed and normalised. */
@@ -31,7 +31,7 @@ export interface ManagedUser
   readonly adopt: boolean;
 }
 
-/** Why a configuration can't be applied; nothing was changed. */
+/** The reason why a configuration can't be applied; nothing was changed. */
 export type ManagedConflict =
   | { readonly problem: 'unmanaged'; readonly type: 'user' | 'scope_set'; readonly key: string }
   /** The user exists as one of the other kind, and the kind never changes. */
@@ -67,7 +67,7 @@ export type ManagedOutcome =
   | { readonly outcome: 'conflicts'; readonly conflicts: readonly ManagedConflict[] }
   | { readonly outcome: 'applied'; readonly changes: ManagedChanges; readonly superseded: number | null };
 
-/** The part of the records store by which the configuration keeps users and sets. */
+/** The part of the records store about the users and sets that the configuration manages. */
 export interface ManagedRecords {
   /**
    * Brings users and scope sets in step with a configuration, atomically and once for all gateways on the store. The

@@ -4,10 +4,9 @@ import type { Sessions } from './sessions.ts';
 import type { SingleUse } from './single-use.ts';
 
 /**
- * Kind of a store's method. Reads and writes are the steps of requests: measured, traced, and refused at once while a
- * remote store is known to be unavailable. A write announces what it changes of cached records in its transaction, to its
- * own process, too ({@link ./sql/steps.ts Changed}). The rest is background: timers, probes, and `version`, which every
- * request calls.
+ * Kind of a store's method. Reads and writes are the steps of requests: measured, traced, and refused at once while a remote
+ * store is known to be unavailable. A write says in its transaction which cached records it invalidates, in its own process, too
+ * ({@link ./sql/steps.ts Changed}). The rest is background: timers, probes, and `version`, which every request calls.
  */
 export type Operation = 'read' | 'write' | 'background';
 

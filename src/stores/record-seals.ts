@@ -8,7 +8,7 @@ export interface EncryptionKey {
   readonly key: Uint8Array;
 }
 
-/** Use of an encrypted value. It is authenticated with the value: none counts in another's place. */
+/** Use of an encrypted value, authenticated with the value, so that no value can take another's place. */
 export interface SealedUse {
   readonly purpose: string;
   readonly id: string;
@@ -16,7 +16,7 @@ export interface SealedUse {
 
 /** Encrypts private keys and secrets of one tenant at rest (AES-256-GCM). */
 export interface RecordSeals {
-  /** The value as it is stored: as it is when there is no key. */
+  /** The value as it is stored: encrypted, or unchanged when there is no key. */
   seal(use: SealedUse, value: string): string;
   /** The value that was stored. Throws {@link SealError} when it can't be decrypted. */
   open(use: SealedUse, stored: string): string;
@@ -35,7 +35,7 @@ export class SealError extends Error {
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-/** No value begins like this by itself: JWKs are JSON, secrets and tokens base64url. */
+/** No unencrypted value begins like this: JWKs are JSON, secrets and tokens base64url. */
 const mark = 'sealed:';
 const sealed = /^sealed:([A-Za-z0-9._-]+):([A-Za-z0-9_-]+)$/;
 

@@ -22,7 +22,7 @@ export interface BootstrapState {
   readonly token: string | null;
 }
 
-/** Who will own a new key, and what it will hold. */
+/** The owner and the rights of a new key. */
 export interface WantedApiKey {
   readonly ownerId: string;
   /** Ids. */
@@ -75,8 +75,8 @@ export interface Records
   /** `canonicalName` as defined by rules/account-name.ts. */
   findUserByName(canonicalName: string): Awaitable<UserWithSets | undefined>;
   /**
-   * The distinct prefixes of the stored password hashes: kind and cost of those with 16 bytes of salt and 32 of hash,
-   * which Postern creates; more or less than that of others.
+   * The distinct prefixes of the stored password hashes: kind and cost of hashes with 16 bytes of salt and 32 of hash, as Postern
+   * creates them; a longer or shorter beginning of other hashes.
    */
   passwordHashKinds(): Awaitable<readonly string[]>;
   /**
@@ -140,13 +140,13 @@ export interface Records
     id: string,
     options: {
       readonly children: boolean;
-      /** Judges the key, undefined where only others are left of those minted with it; what it throws keeps them all. */
+      /** Judges the key, undefined if only keys minted with it are left; if it throws, all are kept. */
       readonly judge?: (found: ListedApiKey | undefined) => void;
     },
     audit?: AuditOf<readonly RemovedApiKey[]>,
   ): Promise<readonly string[]>;
 
-  /** Gives the key to another user. The key as it is then; undefined when there is no such key. */
+  /** Gives the key to another user. Resolves to the key as changed; undefined when there is no such key. */
   transferApiKey(
     id: string,
     newOwnerId: string,

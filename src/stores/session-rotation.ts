@@ -37,9 +37,9 @@ export interface SessionTime {
 }
 
 /**
- * Time of a session that was last used at `lastUsed` (epoch ms): the store's, unless its clock has been set back since.
- * Then the session's time goes on as if it had not been, and the session is moved to the time that the clock shows now:
- * it rotates as ever, and no grace takes longer.
+ * Time of a session that was last used at `lastUsed` (epoch ms): the store's, unless its clock has been set back since. Then the
+ * session's time goes on as if it had not been, and its instants are moved back to the clock's present time: it rotates as usual,
+ * and no grace lasts longer.
  */
 export function sessionTime({ now, unbroken }: StoreTime, lastUsed: number, graceMs: number): SessionTime {
   const aheadMs = lastUsed - now;

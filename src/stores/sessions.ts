@@ -3,7 +3,7 @@ import type { ListPage } from './list-query.ts';
 import type { SessionOrigin } from './session-origin.ts';
 import type { SessionQuery } from './session-query.ts';
 
-/** Who signed in, as an identity provider says it. */
+/** The person who signed in, as an identity provider names them. */
 export interface ProviderIdentity {
   readonly issuer: string;
   readonly subject: string;
@@ -111,7 +111,7 @@ export interface Sessions {
    */
   findLive(id: string): Awaitable<LiveSession | undefined>;
   find(id: string): Awaitable<Session | undefined>;
-  /** The ids of the sessions that the provider means; some may have ended. */
+  /** The ids of the sessions that the provider refers to; some may have ended. */
   idsOfProvider(which: SessionsOfProvider): Awaitable<readonly string[]>;
   /**
    * Reads a page of the live sessions. By `created` it is exact while sessions come and go: a session that exists

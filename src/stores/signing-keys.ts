@@ -39,7 +39,7 @@ export interface KeyTurnRequest {
   readonly times: KeyTimes;
   /** The key to add if the series needs one. */
   readonly candidate: NewSigningKey | null;
-  /** Set if the next key shall sign as soon as it has been published for long enough. */
+  /** Set if the next key has to sign as soon as it has been published for long enough. */
   readonly isRequested?: boolean;
   /** A key of the series to remove, whatever it has signed. */
   readonly revoke?: string;
@@ -53,7 +53,7 @@ export interface KeyChange extends StoredKeys {
   readonly added: string | null;
   /** The kid of the key that was removed. */
   readonly revoked: string | null;
-  /** The kid of the key that shall no longer sign, if there was one. */
+  /** The kid of the key that has to stop signing, if there was one. */
   readonly requested: string | null;
 }
 
@@ -61,8 +61,8 @@ export interface KeyChange extends StoredKeys {
 export interface SigningKeyRecords {
   signingKeys(): Awaitable<StoredKeys>;
   /**
-   * Does what {@link ./key-schedule.ts decideTurn} says of a series, by the store's clock: of several processes the first
-   * does it, the others find it done. Every process notices within a second, by `version`.
+   * Applies the decision of {@link ./key-schedule.ts decideTurn} to a series, by the store's clock: of several processes, the
+   * first does, and the others find it done. Every process notices within a second, by `version`.
    */
   turnSigningKeys(wanted: KeyTurnRequest, audit?: AuditOf<KeyChange>): Promise<KeyChange>;
 }

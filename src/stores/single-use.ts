@@ -5,8 +5,8 @@ export interface SingleUse {
    * atomic step. Rejects `store_unavailable`.
    */
   consume(id: string, expires: number): Promise<boolean>;
-  /** True if `id` was used; for a value whose time is over that is not certain. Rejects `store_unavailable`. */
+  /** True if `id` was used; not reliable for an expired value. Rejects `store_unavailable`. */
   wasConsumed(id: string): Promise<boolean>;
-  /** Makes `id` usable again, as its use had no effect. Rejects `store_unavailable`. */
+  /** Makes `id` usable again, because its use had no effect. Rejects `store_unavailable`. */
   release(id: string): Promise<void>;
 }

@@ -45,7 +45,7 @@ export class ClockTrack {
   }
 }
 
-/** Watches the clock `wall`, epoch ms, from now on; `elapsed`: milliseconds that go on when the clock is set. */
+/** Watches the clock `wall`, epoch ms, from now on; `elapsed`: milliseconds elapsed, whatever the clock is set to. */
 export function createSteadyClock(
   wall: () => number,
   elapsed: () => number = () => performance.now(),

@@ -46,7 +46,7 @@ export interface RemovalFound {
   readonly found: UserRecord;
   /** Keys that will remain. */
   readonly keys: readonly ListedApiKey[];
-  /** Who gets the keys; undefined when there is no such user, or no transfer. */
+  /** The new owner of the keys; undefined when there is no such user, or no transfer. */
   readonly newOwner: UserRecord | undefined;
 }
 
@@ -74,10 +74,7 @@ export interface UserRecords {
     id: string,
     change: JudgedChange<UserRecord, UserRecordChanges, Changed<UserRecord>>,
   ): Promise<Changed<UserRecord> | undefined>;
-  /**
-   * Judges what will happen to a user outside of the records, and keeps its audit events. Undefined when there is no such
-   * user.
-   */
+  /** Judges a change to a user outside of the records, and keeps its audit events. Undefined when there is no such user. */
   judgeUserRecord(
     id: string,
     change: JudgedChange<UserRecord, void, UserRecord>,

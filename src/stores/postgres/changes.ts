@@ -27,10 +27,10 @@ export function changeChannel(schema: string): string {
 }
 
 /**
- * The hints of changes: `user:ID`, `key:ID` and `new-key:ID`, separated by spaces, or `*` for anything. What changes a user,
- * or an identity of the user, names the user (whose keys show its name and whether it is disabled); the removal of a user
- * also names the keys deleted or transferred with it, and a change of a scope set all who hold it. Audit lines for the log
- * of a gateway add `command-events`, and a change of keys that sign is `signing-keys`.
+ * The hints of changes: `user:ID`, `key:ID` and `new-key:ID`, separated by spaces, or `*` for anything. A change of a user, or of
+ * an identity of the user, names the user (whose keys show the name, and if the user is disabled); the removal of a user also
+ * names the keys deleted or transferred with it, and a change of a scope set all who hold it. Audit lines for the log of a
+ * gateway add `command-events`, and a change of keys that sign is `signing-keys`.
  */
 export function formatHints(changes: readonly RecordsChange[]): string {
   if (changes.some(({ isEverything }) => isEverything)) return everything;

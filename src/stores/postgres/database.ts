@@ -15,7 +15,7 @@ export interface PostgresDatabaseOptions {
 /** The server's time in whole epoch ms, which is not that of the transaction's beginning. */
 const selectTime = 'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time';
 
-/** PostgreSQL as the database of a store. What its writes promise is said at {@link GroupedWrites}. */
+/** PostgreSQL as the database of a store. {@link GroupedWrites} states the guarantees of its writes. */
 export function createPostgresDatabase({ readers, writes, testClock }: PostgresDatabaseOptions): SqlDatabase {
   /** Parses within the call, as a result that can't be parsed is the store's failure. */
   async function query<Row, T>(

@@ -13,33 +13,33 @@ export interface GroupedWritesOptions {
   readonly channel: string;
   /** Timeout of a write in all, ms. */
   readonly timeoutMs: number;
-  /** Called with what a transaction has changed, or may have, before its writes are acknowledged; null: anything. */
+  /** Called with the changes that a transaction made, or may have made, before its writes are acknowledged; null: any change. */
   readonly onChange: (change: RecordsChange | null) => void;
 }
 
 interface Write {
   readonly steps: () => Steps<unknown>;
-  /** As by `performance.now()`: it is refused then if it is still waiting, and its transaction has to end by then. */
+  /** By `performance.now()`: a write that is still waiting is refused then, and its transaction has to end by then. */
   readonly deadline: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly timer: NodeJS.Timeout;
 }
 
-/** Each has some milliseconds of work; more would only wait until they time out. */
+/** Maximum number of waiting writes, each some milliseconds of work: more would only wait until they time out. */
 const maxWaiting = 128;
 /** Maximum number of writes in a transaction: tens of milliseconds, during which other processes wait. */
 const maxGroup = 16;
 
 /**
- * Writes, serialised across all processes. Those that are called for while another is being made wait for it, and then
- * share one transaction: its lock, its commit and its notification are paid for once. Each is whole or not at all, and has
- * its own result: one that throws before it has written anything leaves the others alone; for any other the transaction
- * is rolled back and each is made by itself.
+ * Writes, serialised across all processes. Writes that arrive while another is in progress wait for it, and then share one
+ * transaction, with one lock, one commit and one notification. Each happens whole or not at all, and has its own result: a write
+ * that throws before it has written anything leaves the others alone; after any other failure the transaction is rolled back and
+ * each is made by itself.
  *
- * A transaction that changes what may be cached leads to the next version and notifies it in the same transaction: in
- * the order of versions, and only when it is committed. Whether a write that was refused with `store_unavailable` happened
- * is unknown: the reply to its COMMIT may have been lost. It is atomic, and the caller may try again.
+ * A transaction that changes what may be cached leads to the next version and notifies it in the same transaction: in the order
+ * of versions, and only when it is committed. Whether a write that was refused with `store_unavailable` happened is unknown: the
+ * reply to its COMMIT may have been lost. It is atomic, and the caller may try again.
  */
 export class GroupedWrites {
   readonly #options: GroupedWritesOptions;
@@ -75,7 +75,7 @@ export class GroupedWrites {
   #giveUp(write: Write): void {
     const { length } = this.#waiting;
     this.#waiting = this.#waiting.filter((waiting) => waiting !== write);
-    // What has begun ends by itself.
+    // A write that has begun ends by itself.
     if (this.#waiting.length < length) write.reject(timedOut());
   }
 
@@ -89,7 +89,7 @@ export class GroupedWrites {
     this.#isWriting = false;
   }
 
-  /** The next that are still in time. */
+  /** The next writes whose deadline has not passed. */
   #takeGroup(): readonly Write[] {
     const taken = this.#waiting.splice(0, maxGroup);
     const now = performance.now();
@@ -100,7 +100,7 @@ export class GroupedWrites {
     return taken.filter(({ deadline }) => deadline > now);
   }
 
-  /** False: nothing happened, because one of them has to be rolled back. */
+  /** Resolves to false, with nothing written, if one of the writes has to be rolled back. */
   async #writeTogether(group: readonly Write[]): Promise<boolean> {
     try {
       const settlements = await this.#options.pool.use(

@@ -24,10 +24,9 @@ const retryDelayMs = 200;
 const maxNotified = 10_000;
 
 /**
- * Listens for changes on a connection of its own. A notification reports a change at once; the log in the store, read
- * with every heartbeat, is what can be relied on. It repeats notifications that were late or lost, even over a lost
- * connection, so that nothing else has to be invalidated; only if it doesn't reach back, or is of another history,
- * everything is.
+ * Listens for changes on a connection of its own. A notification reports a change at once; only the log in the store, read with
+ * every heartbeat, is reliable. The log repeats notifications that were late or lost, even over a lost connection, so that
+ * nothing else has to be invalidated, unless the log doesn't reach back or is of another history: then everything is.
  */
 export function listenForChanges(options: ListenOptions): ChangeFeed {
   return new Listener(options);
@@ -37,7 +36,7 @@ class Listener implements ChangeFeed {
   readonly #options: ListenOptions;
   readonly #changeListeners: ((change: RecordsChange | null) => void)[] = [];
   readonly #heartbeatListeners: ((isHealthy: boolean) => void)[] = [];
-  /** Every change is notified, if late: the log repeats those that a lost connection missed. */
+  /** Every change is notified, perhaps late: the log repeats those that a lost connection missed. */
   readonly notifiedSince = Number.NEGATIVE_INFINITY;
   /** Notifications of changes after the position, by version. */
   readonly #notified = new Map<number, string>();
@@ -102,7 +101,7 @@ class Listener implements ChangeFeed {
     this.#notified.clear();
   }
 
-  /** Reads the log: every change made before the query was sent has been reported once it is answered. */
+  /** Reads the log: every change made before the query was sent has been reported once the response is here. */
   async #heartbeat(client: Client): Promise<void> {
     const sentAt = performance.now();
     const query = async (sql: string, values: readonly unknown[]) =>
@@ -144,7 +143,7 @@ class Listener implements ChangeFeed {
     this.noteChange(parsed);
   }
 
-  /** Reports what the log has beyond the position, but for what was notified. */
+  /** Reports the changes that the log has beyond the position, except those already notified. */
   #catchUp({ version, mark, changes }: StoreState): void {
     if (changes === null) this.noteChange(null);
     for (const change of changes ?? [])

@@ -59,7 +59,7 @@ async function connectAndRequire(
   }
 }
 
-/** Why the server itself can't be used. */
+/** The reason why the server itself can't be used. */
 async function findProblem(client: Client): Promise<string | undefined> {
   const { rows } = await client.query(`SELECT current_setting('server_version_num')::integer AS version,
     current_setting('server_encoding') AS encoding`);
@@ -83,7 +83,7 @@ async function bringUpToDate(client: Client, schema: string): Promise<string | u
   return compareVersion(client, schema);
 }
 
-/** Why the schema's version can't be used. */
+/** The reason why the schema's version can't be used. */
 async function compareVersion(client: Client, schema: string): Promise<string | undefined> {
   return problemOfVersion(await versionOf(client, schema), loadAll().length);
 }

@@ -33,10 +33,10 @@ export interface SessionPoolOptions {
   readonly repeats?: boolean;
 }
 
-/** Each has some milliseconds of work; more would only wait until they time out. */
+/** Maximum number of waiting calls, each some milliseconds of work: more would only wait until they time out. */
 const maxWaiting = 128;
 const idleTimeoutMs = 30_000;
-/** The time it takes to connect and query. */
+/** Time that it takes to connect and query, ms. */
 const repeatMs = 100;
 
 const timedOut = () => new PostgresFailure('unavailable', undefined, timedOutReason);

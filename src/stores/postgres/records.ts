@@ -79,7 +79,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
   const database = createPostgresDatabase({
     readers,
     writes,
-    // The store goes by its own clock, but for a test that has the gateway's in its hand.
+    // The store uses its own clock, except in tests, which control the gateway's.
     testClock: now === Date.now ? undefined : now,
   });
 

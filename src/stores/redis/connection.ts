@@ -176,7 +176,7 @@ export class Connection {
 
 interface SentCommand {
   readonly sentOn: CommandClient;
-  /** As by `performance.now()`. */
+  /** By `performance.now()`. */
   readonly sentAt: number;
 }
 

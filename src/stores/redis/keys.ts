@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SessionsOfProvider } from '../sessions.ts';
 
-/** Which sessions a list holds; absent fields hold all. */
+/** The sessions that a list holds; an absent field selects all. */
 export interface ListedSessions {
   readonly userId?: string | undefined;
   readonly method?: string | undefined;
@@ -19,16 +19,16 @@ export function createKeys(tenant: string) {
     session: (id: string) => `${prefix}session:{${id}}`,
     /** The index of a user's sessions: a sorted set. */
     userSessions: (userId: string) => `${prefix}user-sessions:{${userId}}`,
-    /** The index of the sessions that a provider means: a sorted set. */
+    /** The index of the sessions that a provider refers to: a sorted set. */
     providerSessions: (which: SessionsOfProvider) => `${prefix}provider-sessions:{${digestOf(which)}}`,
     /** A list of sessions, in that order: a sorted set. All lists, and what belongs to them, share one Cluster slot. */
     sessionList(order: 'created' | 'last_used', { userId, method }: ListedSessions) {
       const ofUser = userId === undefined ? '' : `:user:${userId}`;
       return `${lists}${order}${ofUser}${method === undefined ? '' : `:method:${method}`}`;
     },
-    /** When the listed sessions expire: a sorted set. */
+    /** Expiry of the listed sessions: a sorted set. */
     listedExpiries: `${lists}expires`,
-    /** In which lists a session is, by its id: a hash. */
+    /** The lists that hold a session, by its id: a hash. */
     listedIn: `${lists}listed-in`,
     /** Marks a session that has just ended: it must not be listed again by a step that began before. */
     unlisted: (id: string) => `${lists}unlisted:${id}`,

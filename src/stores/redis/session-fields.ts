@@ -2,7 +2,7 @@ import { Refusal } from '../../errors.ts';
 import { originOf } from '../session-origin.ts';
 import type { LiveSession, NewSession, ProviderIdentity, Session } from '../sessions.ts';
 
-/** A new session as the fields and values of its hash; what it doesn't have is left out. */
+/** A new session as the fields and values of its hash, without absent fields. */
 export function fieldsOf(session: NewSession): string[] {
   const { userId, method, scope, address, userAgent, epoch, provider, sealedIdToken } = session;
   const fields = ['userId', userId, 'method', method, 'address', address, 'userAgent', userAgent];
@@ -144,7 +144,7 @@ export function wholeNumber(text: unknown, name: string): number {
   return Number.isSafeInteger(number) ? number : fail(name);
 }
 
-/** The result of `parse`; what it can't parse is the store's failure, not ours. Throws `store_unavailable`. */
+/** The result of `parse`; a reply that can't be parsed is the store's failure, not ours. Throws `store_unavailable`. */
 export function parsed<T>(parse: () => T): T {
   try {
     return parse();

@@ -11,7 +11,7 @@ const batchSize = 100;
 /** Fields that decide which indexes a session is in. */
 type Indexed = Pick<NewSession, 'userId' | 'provider'>;
 
-/** The sessions of each user, and those that a provider means. An entry too many does no harm, and expires. */
+/** The sessions of each user, and those that a provider refers to. A surplus entry does no harm, and expires. */
 export class SessionIndex {
   readonly #link: RedisLink;
 
@@ -19,7 +19,7 @@ export class SessionIndex {
     this.#link = link;
   }
 
-  /** Adds the session to its indexes until after its end; gives until when, epoch ms. */
+  /** Adds the session to its indexes until after its end; resolves to the expiry of the entries, epoch ms. */
   async add(id: string, session: Indexed, times: SessionTimes): Promise<number> {
     // Twice the idle lifetime, so that it is renewed once an idle lifetime and not at every use.
     const forMs = Math.min(2 * times.idleLifetimeMs, times.absoluteLifetimeMs) + slackMs;

@@ -15,7 +15,7 @@ import {
   textsFrom,
 } from './session-fields.ts';
 
-/** For how long a session that has ended can't be listed again, ms: longer than any step takes that could list it. */
+/** Time for which a session that has ended can't be listed again, ms: longer than any step takes that could list it. */
 const unlistedForMs = 60_000;
 /** Maximum number of ended sessions remembered as still listed, because a node was unavailable. */
 const maxUnchecked = 1_000;
@@ -28,9 +28,9 @@ type Listed = Pick<Session, 'id' | 'userId' | 'method'>;
 export type ListedAlive = Listed & Pick<Session, 'created' | 'lastUsed' | 'expires'>;
 
 /**
- * The live sessions in order: all, and those of each user and method. A session is listed right after its creation, again
- * at each use, and until its end. Ending it and taking it off the lists are two steps, as the keys may be on two servers;
- * so it is marked to be checked first. What is marked or has expired is checked before anything is counted or listed.
+ * The live sessions in order: all, and those of each user and method. A session is listed right after its creation, again at each
+ * use, and until its end. Ending it and taking it off the lists are two steps, as the keys may be on two servers; so it is marked
+ * to be checked first. Marked and expired sessions are checked before anything is counted or listed.
  */
 export class SessionList {
   readonly #link: RedisLink;
@@ -62,7 +62,7 @@ export class SessionList {
   }
 
   /**
-   * Has these sessions checked before anything is counted or listed. Never rejects: what can't be marked now is marked
+   * Has these sessions checked before anything is counted or listed. Never rejects: sessions that can't be marked now are marked
    * then.
    */
   async check(ids: readonly string[]): Promise<void> {

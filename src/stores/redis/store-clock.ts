@@ -4,7 +4,7 @@ import { ClockTrack, createSteadyClock, type SteadyClock } from '../steady-clock
 export interface StoreClock extends SteadyClock {
   /** Earliest time that Redis' clock may show: an instant that has passed by this has passed there, too. */
   earliest(): number;
-  /** Learns the clock from a response with `time`; `sentAt` and `receivedAt` as by `performance.now()`. */
+  /** Learns the clock from a response with `time`; `sentAt` and `receivedAt` by `performance.now()`. */
   learn(time: number, sentAt: number, receivedAt: number): void;
 }
 

@@ -3,7 +3,7 @@ import { within } from './timeout.ts';
 
 /** Called when a store becomes unavailable and when it is available again. */
 export interface AvailabilityEvents {
-  /** `reason` holds no credential; `since`, as by `performance.now()`, is the last sign of life. */
+  /** `reason` holds no credential; `since`, by `performance.now()`, is the last sign of life. */
   onUnavailable(reason: string, since: number): void;
   onAvailable(): void;
 }

@@ -30,8 +30,8 @@ const readTimeoutMs = 1_000;
 /** The same where a cached result could be used instead: a write with the same credential has two seconds in all. */
 const cachedTimeoutMs = 400;
 /**
- * Time for which the version stays the same while changes aren't notified, ms. What is cached by it is as old as the result it
- * was made from, and at most this much older.
+ * Time for which the version stays the same while changes aren't notified, ms. An identity cached by it is at most this much
+ * older than the result it was made from.
  */
 const unsubscribedVersionMs = 250;
 
@@ -182,7 +182,7 @@ class Version {
     const availableAt = Math.max(feed.notifiedUntil, breaker.availableAt);
     if (now - availableAt >= Math.max(staleIfErrorMs(), unsubscribedTrustMs) && breaker.isOpen())
       throw new Refusal('store_unavailable');
-    // Without notifications, whatever is cached by this number has to be read again at short intervals.
+    // Without notifications, identities cached by this version have to be read again at short intervals.
     if (now - this.#steppedAt >= unsubscribedVersionMs) {
       this.#steppedAt = now;
       this.#version += 1;

@@ -4,7 +4,7 @@ import { RecentCache } from '../recent-cache.ts';
 import { type Breaker, isUnavailable } from './breaker.ts';
 import { resultOrFallback } from './timeout.ts';
 
-/** Coverage of the notifications of a store's changes. Instants are as by `performance.now()`. */
+/** Coverage of the notifications of a store's changes. Instants are by `performance.now()`. */
 export interface Notifications {
   /** Every change made after this instant has been notified, up to {@link notifiedUntil}. */
   readonly notifiedSince: number;
@@ -29,7 +29,7 @@ export function isSubscribed({ notifiedUntil }: Notifications, now: number): boo
 /** A value as read from the store; undefined where there is none. */
 export interface Entry<Value> {
   readonly value: Value | undefined;
-  /** Instant of the query, as by `performance.now()`. */
+  /** Instant of the query, by `performance.now()`. */
   readonly at: number;
 }
 

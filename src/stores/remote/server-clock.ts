@@ -2,14 +2,14 @@
 export interface ClockReading {
   /** Lead of this machine's clock, ms; negative: it is behind. */
   readonly aheadMs: number;
-  /** Largest error of that, ms: half the round trip. */
+  /** Largest error of `aheadMs`, ms: half the round trip. */
   readonly uncertaintyMs: number;
 }
 
 /** A store on a server, which has a clock of its own. */
 export interface ServerClock {
   readonly store: 'records' | 'sessions';
-  /** Compares `now`, epoch ms, with it, at every server that takes writes. Rejects `store_unavailable`. */
+  /** Compares `now`, epoch ms, with the clock of every server that takes writes. Rejects `store_unavailable`. */
   compare(now: () => number): Promise<readonly ClockReading[]>;
 }
 

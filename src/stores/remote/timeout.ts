@@ -1,4 +1,4 @@
-/** Reason for the log of what counts as unavailable. */
+/** Reason, for the log, why a store that does not respond counts as unavailable. */
 export const timedOutReason = 'timed out';
 
 /** The result of `work`; rejects with what `timeoutError` creates when it takes longer. */

@@ -14,7 +14,7 @@ export interface TableSummary {
   readonly sha256: string;
 }
 
-/** Why records were not copied; nothing was committed. */
+/** The reason why records were not copied; nothing was committed. */
 export class CopyRefusal extends Error {
   readonly code: 'target_not_empty' | 'copy_differs';
   /** The tables that already hold rows, or that differ. */

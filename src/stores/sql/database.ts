@@ -16,7 +16,7 @@ export interface SqlDatabase {
    * the steps throw.
    */
   write<T>(steps: () => Steps<T>): Promise<T>;
-  /** Notes that what the file held before this transaction must not stay in it. */
+  /** Notes that the former content of the file must not stay in it after this transaction. */
   noteRewrite(): Steps<void>;
   /** Reads the database's clock, epoch ms; for a file this machine's. */
   time(): Steps<number>;

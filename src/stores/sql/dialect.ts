@@ -11,7 +11,7 @@ export interface Condition {
 /** The tables whose rows a database can count at a low cost. */
 export type CountedTable = 'users' | 'api_keys' | 'audit';
 
-/** Where the SQL of one database differs from that of the others. */
+/** The SQL of one database, as far as it differs from that of the others. */
 export interface Dialect {
   /** The column that finds a row of `api_keys` at the lowest cost. */
   readonly keyRow: string;

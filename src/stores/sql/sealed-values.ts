@@ -5,8 +5,8 @@ import { all, run, type Steps } from './steps.ts';
 /** The part of the records store for its encryption at rest. */
 export interface SealedValues {
   /**
-   * Decrypts every private key and secret, and encrypts with the first key what isn't. Gives whether anything was
-   * rewritten. Rejects {@link ../record-seals.ts SealError} when one can't be decrypted.
+   * Decrypts every private key and secret, and encrypts with the first key those that aren't. True if anything was rewritten.
+   * Rejects {@link ../record-seals.ts SealError} when one can't be decrypted.
    */
   sealAll(): Promise<boolean>;
 }

@@ -10,8 +10,8 @@ import { UserSteps } from './user-steps.ts';
 const noteSignIn = `UPDATE users SET last_login = ? WHERE id = ? AND (last_login IS NULL OR last_login < ?)`;
 
 /**
- * The beginnings of hashes, without salt and hash. Of argon2 cut by length, which is fast, as every row is read while
- * others wait; of kinds that were taken from elsewhere by what ends their parameters.
+ * The beginnings of hashes, without salt and hash. Those of argon2 are cut by length, which is fast, as every row is read while
+ * others wait; those of kinds taken from elsewhere after their parameters.
  */
 function selectHashKinds({ position }: Dialect): string {
   const upTo = (from: number) =>

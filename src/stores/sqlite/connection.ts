@@ -127,7 +127,7 @@ class Writer {
     this.#health = health;
     this.#transaction = db.transaction((step: () => unknown) => {
       const result = step();
-      // Last: what is moved away after this has the write in it.
+      // Last: a file that is moved away after this has the write in it.
       health?.requireInPlace();
       return result;
     });

@@ -7,11 +7,11 @@ export interface LogState {
 
 /** Notifications about the file of a store, which is available at first. */
 export interface FileEvents {
-  /** Once for each time that it fails, and again when it is the file itself that is gone. */
+  /** Called each time that the file fails, and again when the file itself is gone. */
   onUnavailable?(reason: string): void;
   onAvailable?(): void;
-  /** The write-ahead log has grown because someone holds a snapshot; again whenever it has doubled. */
+  /** The write-ahead log has grown because someone holds a snapshot; called again whenever it has doubled. */
   onLogHeld?(state: LogState): void;
-  /** It is small again. */
+  /** The write-ahead log is small again. */
   onLogEmptied?(): void;
 }

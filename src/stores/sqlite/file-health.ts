@@ -10,15 +10,15 @@ import { type FileProblem, OpenFiles } from './open-files.ts';
 /** Interval at which the paths are compared with the open files, and a store in doubt is tried, ms. */
 const watchIntervalMs = 500;
 
-/** After a relapse within this time, ms, … */
+/** Time within which a failure counts as a relapse, ms. */
 const relapseMs = 10_000;
-/** … it has to do well for so long, ms, before it counts as available: the log would be full of its ups and downs. */
+/** Time that a store has to do well after a relapse before it counts as available, ms: or it would flood the log. */
 const steadyMs = 1_000;
 
-/** Less room than this is none, bytes: SQLite's own log still has places for a tiny write now and then. */
+/** Free space below which the disk counts as full, bytes: SQLite's own log sometimes still has room for a tiny write. */
 const leastRoomBytes = 64 * 1024;
 
-/** Why a store is in doubt. */
+/** The reason why a store is in doubt. */
 interface Doubt {
   readonly reason: string;
   readonly isGone: boolean;
@@ -58,7 +58,7 @@ export class FileHealth {
     return this.#log.state;
   }
 
-  /** Called before each read. Throws `store_unavailable` while the file is gone: what it says no longer counts. */
+  /** Called before each read. Throws `store_unavailable` while the file is gone: its content no longer counts. */
   requirePresent(): void {
     if (this.#doubt?.isGone) throw refusalOf(this.#doubt);
   }

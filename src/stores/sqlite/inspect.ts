@@ -9,9 +9,9 @@ const applicationIdOffset = 68;
 const magic = 'SQLite format 3\0';
 
 /**
- * Why the file of a store can't be opened, as far as the file system and the header show; undefined if it can be
- * opened or created. Changes nothing. Must not be called while this process has the file open: closing a second
- * descriptor of an open database drops the locks on it.
+ * The reason why the file of a store can't be opened, as far as the file system and the header show; undefined if it can be
+ * opened or created. Changes nothing. Must not be called while this process has the file open: closing a second descriptor of an
+ * open database drops the locks on it.
  */
 export function problemOfDatabaseFile(file: string, kind: StoreKind): string | undefined {
   try {

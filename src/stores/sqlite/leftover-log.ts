@@ -1,17 +1,19 @@
 import { type BigIntStats, closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 
-/** Where a database says which journal it uses (SQLite file format §1.3): 1 is a rollback journal, 2 a write-ahead log. */
+/**
+ * Offset at which a database states its kind of journal (SQLite file format §1.3): 1 is a rollback journal, 2 a write-ahead log.
+ */
 const writeVersionOffset = 18;
 const rollbackJournal = 1;
 
 /**
- * Why a database can't be opened with the write-ahead log beside it; undefined when there is none, or the two may belong
- * together. SQLite would take the pages of the log for those of the database, whichever it is: of a backup put in the
- * place of a file whose process was killed, the log would make the file of before, or neither.
+ * The reason why a database can't be opened with the write-ahead log beside it; undefined when there is none, or the two may
+ * belong together. SQLite would take the pages of the log for those of the database, whichever it is: it would turn a backup that
+ * was put in place of a file whose process was killed into the former file, or into neither.
  *
- * It is certain where the database says that it has no log: SQLite says so, on disk, before it begins one and after it
- * has removed one, so no kill and no power cut leads there. That is how Postern leaves a backup, and a file that it has
- * closed as the last one. A copy of a file in use says otherwise, and is not told apart.
+ * It is certain where the database says that it has no log: SQLite says so, on disk, before it begins one and after it has
+ * removed one, so no kill and no power cut leads there. That is how Postern leaves a backup, and a file that it has closed as the
+ * last one. A copy of a file in use says otherwise, and is not told apart.
  */
 export function problemOfLog(path: string): string | undefined {
   const log = lookAtLog(path);
@@ -24,7 +26,7 @@ export function problemOfLog(path: string): string | undefined {
   return `has the write-ahead log of another file beside it (${path}-wal), as after a restore that left it behind; move it and ${path}-shm away`;
 }
 
-/** Why a new database can't be made at `path`: what a log holds would be lost. */
+/** The reason why a new database can't be created at `path`: the content of a log would be lost. */
 export function problemOfLogAlone(path: string): string | undefined {
   if (lookAtLog(path) === undefined) return undefined;
   return `is missing, but its write-ahead log exists (${path}-wal): put the file back, or move the log away`;

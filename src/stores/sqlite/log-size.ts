@@ -4,9 +4,9 @@ import type { FileEvents, LogState } from './file-events.ts';
 /** Size to which SQLite truncates the log when it starts over, bytes: about its contents between two checkpoints. */
 export const keptLogBytes = 4 * 1024 * 1024;
 
-/** From here on it is emptied without waiting for the next write, or found to be held. */
+/** Size from which the log is emptied without waiting for the next write, or found to be held, bytes. */
 const largeBytes = 2 * keptLogBytes;
-/** From here on a held one is worth a warning; and again whenever it has doubled. */
+/** Size from which a held log is worth a warning, bytes; another one whenever the size has doubled. */
 const firstWarningBytes = 4 * keptLogBytes;
 /** Interval of attempts, ms: each blocks the event loop for as long as the disk takes. */
 const attemptIntervalMs = 2_000;
@@ -48,7 +48,7 @@ export class LogSize {
     this.#tryToEmpty();
   }
 
-  /** Called at intervals with its length while the disk is full: what fills it may be a log that is no longer needed. */
+  /** Called at intervals with its length while the disk is full: it may be full of a log that is no longer needed. */
   makeRoom(bytes: number): void {
     this.#bytes = bytes;
     if (bytes > 0) this.#tryToEmpty();

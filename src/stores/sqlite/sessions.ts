@@ -23,7 +23,7 @@ export interface SqliteSessions extends Sessions, SingleUse, Attempts, SqliteSto
 
 /** Options of the session store. */
 export interface SqliteSessionsOptions extends SqliteStoreOptions {
-  /** Milliseconds that go on when the clock is set; default `performance.now()`. */
+  /** Milliseconds elapsed, whatever the clock is set to; default `performance.now()`. */
   readonly elapsed?: () => number;
 }
 

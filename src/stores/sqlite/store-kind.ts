@@ -7,10 +7,10 @@ export const applicationIds: Readonly<Record<StoreKind, number>> = {
   sessions: 0x50535453,
 };
 
-/** Why a file that SQLite can't read is refused. */
+/** The reason why a file that SQLite can't read is refused. */
 export const notDatabase = 'is corrupt or not an SQLite database';
 
-/** Why a file with that application id is refused, which is neither of the kind nor unset. */
+/** The reason why a file is refused whose application id is neither that of the kind nor unset. */
 export function problemOfKind(applicationId: unknown, kind: StoreKind): string {
   const other = (Object.keys(applicationIds) as StoreKind[]).find(
     (name) => applicationIds[name] === applicationId,
