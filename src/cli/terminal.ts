@@ -50,7 +50,7 @@ export function writeOut({ stdout }: Pick<Terminal, 'stdout'>, text: string | Ui
   });
 }
 
-/** Rows in columns as wide as their widest cell. What a terminal could take for more than a letter is escaped. */
+/** Rows in columns as wide as their widest cell. Characters that could control a terminal are escaped. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [header, ...rows.map((row) => row.map(escapeControls))];
   const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
@@ -60,7 +60,7 @@ export function table(header: readonly string[], rows: readonly (readonly string
     .join('\n');
 }
 
-/** Names and values, one pair on each line; what is empty is a dash. */
+/** Names and values, one pair on each line; a dash for an empty value. */
 export function properties(pairs: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs
@@ -73,7 +73,7 @@ export function readableTime(instant: number | string): string {
   return new Date(instant).toISOString().replace('T', ' ').replace(/\.\d+/, '');
 }
 
-/** More than any password; what is longer is read no further. */
+/** More than any password; the rest of a longer line isn't read. */
 const maxLineBytes = 8 * 1024;
 const newline = 0x0a;
 

@@ -121,7 +121,7 @@ export const auditList: EndpointDefinition = {
   },
 };
 
-/** `GET /api/admin/audit/filters`: what the list can be filtered and sorted by. */
+/** `GET /api/admin/audit/filters`: the fields by which the list is filtered and sorted. */
 export const auditFilters = defineFilters('Audit-Filters', auditList, () => auditListSpec);
 
 /** Past the last page comes what is not written yet: after the last number that was given, whatever the filters. */

@@ -1,7 +1,7 @@
 import protobuf from 'protobufjs';
 
 /*
- * What is used of Envoy's external authorization, version 3, by its packages, names and numbers; fields left out are skipped
+ * The used part of Envoy's external authorization, version 3, by its packages, names and numbers; fields left out are skipped
  * when they are received.
  */
 const definitions = [

@@ -23,7 +23,7 @@ export interface ManagementOptions {
   readonly readiness: ReadReadiness;
   /** The public keys of assertions, for services that can't reach the public listener; null: there are none yet. */
   readonly assertionKeys: () => Promise<object | null>;
-  /** Open connections at most: probes need few, and all listeners share the limit of file descriptors. */
+  /** Maximum number of open connections: probes need few, and all listeners share the limit of file descriptors. */
   readonly maxConnections: number;
 }
 

@@ -68,7 +68,7 @@ export class ForwardedBody implements BodyReader, HeldBody {
     if (!this.#isSending && !this.#isComplete && !this.#isDropped) this.#exchange.connection.pause();
   }
 
-  /** The head has been sent: what was held back follows it, then the rest as it arrives. */
+  /** Called once the head has been sent: the bytes held back follow it, then the rest as it arrives. */
   send(): void {
     this.#isSending = true;
     let keepsUp = true;

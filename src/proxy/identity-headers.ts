@@ -17,8 +17,8 @@ export type IdentityField =
 export type IdentityHeadersOf = (principal: Principal) => FieldBlock;
 
 /**
- * Creates the identity headers of one upstream: `X-Auth-*`, then those whose names it chooses. What the caller doesn't
- * have is left out; scopes are always present, and empty if there are none. Computed once per principal.
+ * Creates the identity headers of one upstream: `X-Auth-*`, then those whose names it chooses. Fields that the caller doesn't
+ * have are left out, but not scopes, which may be empty. Computed once per principal.
  */
 export function createIdentityHeaders(
   names: Readonly<Record<string, IdentityField>>,

@@ -148,8 +148,8 @@ interface Reading {
 }
 
 /**
- * Finds entries by paths without their trailing slash: exact ones first, then the longest prefix. What a path costs depends on
- * how long the prefixes are, not on how many segments it has: anyone may ask for one of thousands.
+ * Finds entries by paths without their trailing slash: exact ones first, then the longest prefix. The cost of a path depends on
+ * the lengths of the prefixes, not on its number of segments: anyone may ask for thousands.
  */
 function createIndex<Entry>() {
   const exact = new Map<string, Entry>();

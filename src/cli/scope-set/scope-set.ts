@@ -41,7 +41,7 @@ export async function addScopeSet(call: Call): Promise<void> {
   });
 }
 
-/** `scope-set set NAME`: what is named is replaced, all else stays. */
+/** `scope-set set NAME`: named fields are replaced, all others stay. */
 export async function setScopeSet(call: Call): Promise<void> {
   const scopes = call.text('scopes');
   const name = call.text('name');

@@ -57,7 +57,7 @@ export async function rotateKeys(call: Call): Promise<void> {
   });
 }
 
-/** `signing-key revoke KID`: what it has signed is refused, and the next key signs at once. */
+/** `signing-key revoke KID`: everything it has signed is refused, and the next key signs at once. */
 export async function refuseSigningKey(call: Call): Promise<void> {
   const [kid] = call.operands as readonly [string];
   await withStores(call, async (context) => {

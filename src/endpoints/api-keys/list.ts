@@ -43,7 +43,7 @@ export const apiKeysList: EndpointDefinition = {
   },
 };
 
-/** `GET /api/admin/api-keys/filters`: what the list can be filtered and sorted by. */
+/** `GET /api/admin/api-keys/filters`: the fields by which the list is filtered and sorted. */
 export const apiKeysFilters = defineFilters('ApiKeys-Filters', apiKeysList, ({ catalogue }) =>
   apiKeyListSpec([...catalogue].sort()),
 );

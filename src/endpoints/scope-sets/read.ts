@@ -36,7 +36,7 @@ export const scopeSetsList: EndpointDefinition = {
   },
 };
 
-/** `GET /api/admin/scope-sets/filters`: what the list can be filtered and sorted by. */
+/** `GET /api/admin/scope-sets/filters`: the fields by which the list is filtered and sorted. */
 export const scopeSetsFilters = defineFilters('ScopeSets-Filters', scopeSetsList, ({ catalogue }) =>
   scopeSetListSpec([...catalogue].sort()),
 );

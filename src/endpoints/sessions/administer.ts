@@ -48,7 +48,7 @@ export const sessionsList: EndpointDefinition = {
   },
 };
 
-/** `GET /api/admin/sessions/filters`: what the list can be filtered and sorted by. */
+/** `GET /api/admin/sessions/filters`: the fields by which the list is filtered and sorted. */
 export const sessionsFilters = defineFilters('Sessions-Filters', sessionsList, () => sessionListSpec);
 
 /** `GET /api/admin/sessions/{id}`. */

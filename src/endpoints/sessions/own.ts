@@ -29,7 +29,7 @@ export const sessionsListOwn: EndpointDefinition<'session'> = {
   },
 };
 
-/** `GET /api/self/sessions/filters`: what the list can be filtered and sorted by. */
+/** `GET /api/self/sessions/filters`: the fields by which the list is filtered and sorted. */
 export const sessionsFiltersOwn = defineFilters(
   'Sessions-FiltersOwn',
   sessionsListOwn,

@@ -41,7 +41,7 @@ export const usersList: EndpointDefinition = {
   },
 };
 
-/** `GET /api/admin/users/filters`: what the list can be filtered and sorted by. */
+/** `GET /api/admin/users/filters`: the fields by which the list is filtered and sorted. */
 export const usersFilters = defineFilters('Users-Filters', usersList, () => userListSpec);
 
 /** `GET /api/admin/users/{id}`. */
