@@ -10,7 +10,7 @@ export function refusedAs(code: RefusalCode, sentence: string): (error: unknown)
   };
 }
 
-/** Fields by the rules of the HTTP API; throws Failure `usage` with every problem, each after `prefix` and its field. */
+/** Validates fields by the rules of the HTTP API; throws Failure `usage` with every problem, after `prefix` and its field. */
 export function requireFields<S extends z.ZodObject>(
   schema: S,
   fields: Record<string, unknown>,

@@ -120,7 +120,7 @@ const identityNames: ReadonlySet<string> = new Set([
 
 const judged: ReadonlySet<string> = new Set(judgedNames);
 
-/** True if the request path checks, sets or frames with a header of that name, so that it can't identify the caller. */
+/** True if Postern reads or sets the header of that name itself, so that the name can't be one for identity. */
 export function isReservedName(name: string): boolean {
   const normalised = normalisedName(name);
   if (identityNames.has(normalised)) return false;

@@ -36,7 +36,7 @@ export interface KeyTurn {
   readonly drop: readonly string[];
 }
 
-/** Largest difference of a gateway's clock that tokens tolerate, ms: it sets their times. */
+/** Largest difference of clocks that tokens tolerate, ms: the gateway that signs a token sets its times. */
 export const tokenSkewMs = 60_000;
 
 /**

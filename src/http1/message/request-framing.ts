@@ -15,7 +15,7 @@ const defaults: readonly RequestFraming[] = [
   { isChunked: false, length: -1, closes: false, isAmbiguous: false },
 ];
 
-/** Reads the framing of a request of HTTP/1.`minor`; `fields` are names and values in turn. Never throws. */
+/** Reads the framing of an HTTP/1.`minor` request; `fields` are names and values in turn. Never throws. */
 export function requestFraming(minor: number, fields: readonly string[]): RequestFraming {
   let lengthText: string | null = null;
   let coding: string | null = null;
