@@ -154,7 +154,7 @@ function earlier(one: number | null, other: number | null): number | null {
 
 /** Options of a revocation. */
 export interface KeyRevocation {
-  /** Also revoke every key that was minted with it, at any depth. */
+  /** True to revoke every key that was minted with it, too, at any depth. */
   readonly children: boolean;
   /** Judges the key; undefined if only keys minted with it are left. If it throws, all are kept. */
   readonly judge?: (found: ListedApiKey | undefined) => void;

@@ -12,7 +12,7 @@ import type { CallerRef } from '../stores/caller.ts';
 /** The author of an audit event. */
 export interface Author {
   readonly actor: Actor;
-  /** Where the request came from. */
+  /** Origin of the request. */
   readonly origin: Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>;
 }
 

@@ -52,7 +52,7 @@ export interface GatewayParts {
 export class Gateway {
   readonly parts: GatewayParts;
   readonly #judge: Judge;
-  /** In the order of `forward_auth`. */
+  /** Judges of the listeners for decisions, in the order of `forward_auth`. */
   readonly #decisionJudges: readonly Judge[];
   /** Number of unfinished exchanges. */
   #open = 0;

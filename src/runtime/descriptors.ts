@@ -29,7 +29,7 @@ export class Descriptors {
   readonly strangers: number;
   /** Maximum number of clients, of connections to upstreams, and of connections of proxies that ask for decisions. */
   readonly share: number;
-  /** For addresses of upstreams that are tried side by side. */
+  /** Sockets for addresses of upstreams that are tried side by side. */
   readonly spareSockets: SpareSockets;
   readonly #limit: number;
   readonly #kept: number;

@@ -3,7 +3,7 @@ import type { Dependency } from '../http/readiness.ts';
 import type { Log } from '../log/log.ts';
 import type { StoreEvents, StoreName, Stores } from './stores.ts';
 
-/** Why and since when a store is unavailable. */
+/** Reason and beginning of a store's unavailability. */
 interface Outage {
   readonly reason: string;
   /** By `performance.now()`. */

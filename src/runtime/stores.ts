@@ -90,7 +90,7 @@ export interface OpenStoresOptions {
   readonly events: StoreEvents;
   /** Time to reach the records store, ms. */
   readonly recordsTimeoutMs: number;
-  /** Cases in which missing files are made. */
+  /** Cases in which missing files are created. */
   readonly creates: Creation;
   /** Time for which a cached result counts while its store is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;

@@ -37,7 +37,7 @@ export interface ProcessStart {
   readonly storeFiles: ConfiguredFiles;
   /** True if people see a page of `builtin:echo`; programs always get JSON. */
   readonly showsEchoPage: boolean;
-  /** When missing files of stores are made. */
+  /** Cases in which missing files of stores are created. */
   readonly creates: Creation;
   /** True if users and scope sets of the configuration are applied; false if another process of the gateway has applied them. */
   readonly appliesManaged: boolean;

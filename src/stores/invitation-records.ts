@@ -7,7 +7,7 @@ import type { UserRecord } from './user-records.ts';
 export interface NewInvitation {
   /** The SHA-256 of the token. */
   readonly hash: Uint8Array;
-  /** An invitation counts only while its maker may still give what the user holds. */
+  /** The maker, who must still be able to grant everything that the user holds. */
   readonly maker: CallerRef;
   readonly created: number;
   readonly expires: number;
@@ -38,7 +38,7 @@ export interface InvitationRecords {
   ): Promise<UserRecord | undefined>;
   findInvitation(hash: Uint8Array): Awaitable<InvitationFound | undefined>;
   /**
-   * In one step removes the invitation, sets the password and, by the user's epoch, ends the sessions. Gives the user as
+   * Removes the invitation, sets the password and, by the user's epoch, ends the sessions, in one step. Resolves to the user as
    * changed; undefined when there is no such invitation.
    */
   redeemInvitation(hash: Uint8Array, use: InvitationUse): Promise<UserRecord | undefined>;

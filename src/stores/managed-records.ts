@@ -23,7 +23,7 @@ export interface ManagedUser
   extends Pick<User, 'username' | 'kind' | 'displayName' | 'email' | 'passwordHash' | 'scopes'> {
   /** As in the configuration; `username` is trimmed and normalised. */
   readonly key: string;
-  /** As by rules/account-name.ts. */
+  /** As defined by rules/account-name.ts. */
   readonly canonicalName: string;
   /** Names of its scope sets, or `administrator`. */
   readonly scopeSets: readonly string[];

@@ -158,7 +158,7 @@ export interface Records
 
   bootstrap(): Awaitable<BootstrapState>;
   /**
-   * Sets the generated token if the bootstrap is open and has none yet; with `reset` reopens it first. Gives the state
+   * Sets the generated token if the bootstrap is open and has none yet; with `reset` reopens it first. Resolves to the state
    * afterwards.
    */
   setBootstrapToken(

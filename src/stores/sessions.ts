@@ -129,15 +129,14 @@ export interface Sessions {
   /** Ends the session; undefined when it was not alive. */
   revoke(id: string): Promise<Session | undefined>;
   /**
-   * Ends every session of the user except `exceptId`; gives their ids. After a failure some may have ended: call it
-   * again.
+   * Ends every session of the user except `exceptId`; resolves to their ids. After a failure some may have ended: call it again.
    */
   revokeAllOf(userId: string, exceptId?: string): Promise<readonly string[]>;
-  /** Ends every session that is listed; gives their ids. After a failure some may have ended: call it again. */
+  /** Ends every session that is listed; resolves to their ids. After a failure some may have ended: call it again. */
   revokeAll(): Promise<readonly string[]>;
   /** Adds a listener for sessions ended by any process, if the store notifies them; SQLite doesn't. */
   onEnded(listener: EndedListener): void;
-  /** Deletes expired sessions; gives how many. Called at intervals. */
+  /** Deletes expired sessions; resolves to their number. Called at intervals. */
   prune(): Promise<number>;
   /** Resolves when the store responds, rejects `store_unavailable` otherwise. */
   ping(): Promise<void>;

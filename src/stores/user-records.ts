@@ -29,7 +29,7 @@ export type UserFilterField =
 /** A user to be created. */
 export interface NewUserRecord {
   readonly user: NewUser;
-  /** As by rules/account-name.ts. */
+  /** As defined by rules/account-name.ts. */
   readonly canonicalName: string;
 }
 
@@ -86,7 +86,7 @@ export interface UserRecords {
     change: JudgedChange<RemovalFound, void, RemovedUser>,
   ): Promise<RemovedUser | undefined>;
   /**
-   * Links an identity to a user, as of now. Gives the user as found; undefined when there is none. Refuses `conflict` when
+   * Links an identity to a user, as of now. Resolves to the user as found; undefined when there is none. Refuses `conflict` when
    * the identity is linked already, to whichever user.
    */
   linkUserIdentity(
@@ -94,7 +94,7 @@ export interface UserRecords {
     change: JudgedChange<UserRecord, Identity, UserRecord>,
   ): Promise<UserRecord | undefined>;
   /**
-   * Unlinks an identity; all sessions of the user end by the user's epoch. Gives the user as found; undefined when there is
+   * Unlinks an identity; all sessions of the user end by the user's epoch. Resolves to the user as found; undefined when there is
    * none who has it. Refuses `last_administrator`.
    */
   unlinkUserIdentity(

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Times for which responses are awaited, ms. */
 interface Waits {
-  /** For the first response: longer than a store may take. */
+  /** Time for the first response: longer than a store may take. */
   readonly firstMs: number;
-  /** For the others, once one has come: less than a probe waits. */
+  /** Time for the others, once one has come: less than a probe waits. */
   readonly othersMs: number;
 }
 

@@ -11,8 +11,8 @@ const statementTimeoutMs = 60_000;
 const copyTimeoutMs = 60 * 60_000;
 
 /**
- * Opens the records in a schema to copy them, even with read access only. Rejects as {@link withStoreName} does, with
- * the key or option that gives the address.
+ * Opens the records in a schema to copy them, even with read access only. Rejects as {@link withStoreName} does, with the key or
+ * option that has the address.
  */
 export async function openPostgresCopySource(access: PostgresAccess, key: string): Promise<CopyEnd> {
   await withStoreName(key, access.address, () => requireMigrated(access));

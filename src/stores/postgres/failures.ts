@@ -26,7 +26,7 @@ export class PostgresFailure extends Error {
   }
 }
 
-/** By SQLSTATE or its class, the longer one first; anything else is `unavailable`. */
+/** Kinds by SQLSTATE or its class, the longer one first; anything else is `unavailable`. */
 const kinds: Readonly<Record<string, FailureKind>> = {
   '22': 'invalid',
   '23': 'invalid',

@@ -7,7 +7,7 @@ import type { Session, SessionPool } from './pool.ts';
 import { beginWrite, follow, inTransaction, type Progress, retryConflicts } from './transaction.ts';
 
 export interface GroupedWritesOptions {
-  /** With one connection: writers wait for each other anyway, and so leave the other connections to readers. */
+  /** A pool with one connection: writers wait for each other anyway, and so leave the other connections to readers. */
   readonly pool: SessionPool;
   /** The channel on which changes are notified. */
   readonly channel: string;
@@ -138,11 +138,11 @@ export class GroupedWrites {
 
 const timedOut = () => unavailable('timed out waiting for other writes');
 
-/** For each write, resolves or rejects the promise of its caller; to be called once the transaction has ended. */
+/** Functions that settle the promises of the writes' callers, to be called once the transaction has ended. */
 type Settlements = readonly (() => void)[];
 type Announcement = Pick<GroupedWritesOptions, 'channel' | 'onChange'>;
 
-/** As {@link makeAll}, but gives null when one of the writes has to be rolled back; rejects when the server fails. */
+/** As {@link makeAll}, but resolves to null when one of the writes has to be rolled back; rejects when the server fails. */
 async function makeAllOrNone(
   session: Session,
   group: readonly Write[],

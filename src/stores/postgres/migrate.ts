@@ -70,7 +70,7 @@ async function findProblem(client: Client): Promise<string | undefined> {
   return undefined;
 }
 
-/** Migrates; gives the reason when it can't. */
+/** Migrates; returns the reason when it can't. */
 async function bringUpToDate(client: Client, schema: string): Promise<string | undefined> {
   const migrations = loadAll();
   if ((await versionOf(client, schema)) < migrations.length) {
@@ -100,7 +100,7 @@ async function versionOf(client: Client, schema: string): Promise<number> {
   return newest.rows[0].number ?? 0;
 }
 
-/** Even with IF NOT EXISTS, the statement alone would require the privilege. */
+/** Creates the schema if it is missing: even with IF NOT EXISTS, the statement alone would require the privilege. */
 async function createSchema(client: Client, schema: string): Promise<void> {
   const { rows } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);

@@ -23,7 +23,7 @@ export async function withStoreName<T>(
   }
 }
 
-/** In the words of the driver or the server: neither repeats a password. */
+/** The reason in the words of the driver or the server: neither repeats a password. */
 function reasonOf({ cause, code }: Error & { readonly code: string }): string {
   return cause instanceof Error ? cause.message : code;
 }

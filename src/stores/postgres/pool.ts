@@ -7,7 +7,7 @@ import { asRefusal, PostgresFailure, toFailure, unavailable } from './failures.t
 
 /** Connection for the duration of one call. All methods reject with a {@link PostgresFailure}. */
 export interface Session {
-  /** Runs one statement and gives its rows; each `?` stands for the next value. */
+  /** Runs one statement and returns its rows; each `?` stands for the next value. */
   query(sql: string, values?: readonly PostgresValue[]): Promise<readonly unknown[]>;
   /** Runs several statements without values, separated by semicolons. */
   execute(sql: string): Promise<void>;

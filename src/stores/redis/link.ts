@@ -44,7 +44,7 @@ export class RedisLink {
   }
 
   /**
-   * Runs a script on a key, or on keys of one Cluster slot; gives the parts of its reply, the first being its outcome.
+   * Runs a script on a key, or on keys of one Cluster slot; resolves to the parts of its reply, the first being its outcome.
    * Rejects `store_unavailable` within the command timeout; the script has then run within that time or never will.
    */
   async run(

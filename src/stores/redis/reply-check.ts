@@ -65,7 +65,7 @@ export function createReplyCheck(): ReplyCheck {
   return { sent: (bytes) => void outgoing(bytes), received: incoming };
 }
 
-/** Calls `onValue` with every complete value, and gives the bytes of all of them. */
+/** Calls `onValue` with every complete value, and returns the bytes of all of them. */
 function createSplitter(onValue: (value: RespValue) => void): (bytes: Buffer) => Buffer {
   let parts: Buffer[] = [];
   let length = 0;

@@ -41,7 +41,7 @@ export class SessionList {
     this.#link = link;
   }
 
-  /** Lists the session by its present fields; gives how many its user has. */
+  /** Lists the session by its present fields; resolves to the number of sessions that its user has. */
   async add(session: ListedAlive): Promise<number> {
     const { id, created, lastUsed, expires, userId, method } = session;
     const args = [id, created, lastUsed, expires, `${method} ${userId}`];
@@ -54,7 +54,7 @@ export class SessionList {
     await this.add(session).catch(() => this.check([session.id]));
   }
 
-  /** Takes the session off the lists; gives how many its user has left. */
+  /** Takes the session off the lists; resolves to the number of sessions that its user has left. */
   async remove(session: Listed): Promise<number> {
     const keys = this.#keysOf(session);
     const [, , ofUser] = await this.#link.run(scripts.unlist, keys, [session.id, unlistedForMs]);

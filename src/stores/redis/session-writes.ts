@@ -185,7 +185,7 @@ export class SessionWrites
     }
   }
 
-  /** Ends these sessions at once; gives those that were alive. */
+  /** Ends these sessions at once; resolves to the ids of those that were alive. */
   async #revokeEach(ids: readonly string[]): Promise<readonly Session[]> {
     const ended: Session[] = [];
     const areMarked = this.#list.check(ids);
@@ -197,7 +197,7 @@ export class SessionWrites
     return ended;
   }
 
-  /** In the background: it is marked to be checked. */
+  /** Takes a session off the lists, in the background: it is marked to be checked. */
   #unlist(session: Session): void {
     this.#list.remove(session).catch(() => {});
   }

@@ -60,7 +60,7 @@ export class Availability {
     this.#options.events.onAvailable();
   }
 
-  /** Probes the store, unless a probe is in flight; gives the error of one that failed. */
+  /** Probes the store, unless a probe is in flight; resolves to the error of one that failed. */
   async probe(): Promise<Error | undefined> {
     if (this.#isProbing || this.#isClosed) return undefined;
     this.#isProbing = true;

@@ -7,7 +7,7 @@ import { type HoldingsRow, selectHoldings, toHoldings } from './user-row.ts';
 /** A row of {@link selectApiKey}. */
 export interface ApiKeyRow extends Omit<ApiKey, 'scopes' | 'scopeSets' | 'origin'> {
   readonly scopes: string;
-  /** As by {@link originColumn}. */
+  /** As stored by {@link originColumn}. */
   readonly origin: string | null;
   readonly version: number;
   readonly heldSets: string;

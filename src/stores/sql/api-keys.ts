@@ -44,7 +44,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number) {
   const list = createApiKeyList(dialect);
   const lineage = new KeyLineage(dialect);
 
-  /** Gives its version. Few statements: on PostgreSQL each is a round trip, and writers wait for each other. */
+  /** Adds a key; returns its version. Few statements: on PostgreSQL each is a round trip, and writers wait for each other. */
   function* add(key: ApiKey, hash: Uint8Array, owner: User | undefined): Steps<number> {
     yield* requireCredential(key, owner, now());
     const { id, label, hint, created, createdBy, parent, session, expires, lastUsed } = key;

@@ -12,7 +12,7 @@ const insertEvent = `INSERT INTO audit (seq, id, time, event, outcome, actor_kin
     target_type, target_id, address, request_id, is_probe, body)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 
-/** Steps that number, date and keep events; `now` is epoch ms. Gives the entries as they are kept. */
+/** Steps that number, date and keep events; `now` is epoch ms. Returns the entries as they are kept. */
 export function* addAuditEvents(drafts: readonly AuditDraft[], now: number): Steps<readonly AuditEntry[]> {
   if (drafts.length === 0) return [];
   const [taken] = yield* run<{ readonly seq: number; readonly time: number }>(

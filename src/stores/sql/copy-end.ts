@@ -1,7 +1,7 @@
 import type { Awaitable } from '../awaitable.ts';
 import type { Value } from './steps.ts';
 
-/** Runs one query in an open transaction and gives its rows; each `?` stands for the next value. */
+/** Runs one query in an open transaction and returns its rows; each `?` stands for the next value. */
 export type RunQuery = (sql: string, values?: readonly Value[]) => Awaitable<readonly Row[]>;
 
 /** A row by column name: texts, safe integers, bytes and nulls. */

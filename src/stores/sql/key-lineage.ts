@@ -27,7 +27,7 @@ const selectLink =
 /** Maximum number of links without descendants dropped at once; any left do no harm. */
 const maxDropped = 100;
 
-/** Deletes keys without losing which key was minted with which: steps that give the keys deleted. */
+/** Deletes keys without losing which key was minted with which: steps that return the keys deleted. */
 export class KeyLineage {
   readonly #selectChildren: string;
   readonly #removeThese: string;

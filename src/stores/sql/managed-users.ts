@@ -120,7 +120,7 @@ export class ManagedUsers {
     return id;
   }
 
-  /** Gives whether anything was to be changed. */
+  /** Updates a user; returns true if anything had to be changed. */
   *#update(
     { record, passwordDigest }: FoundUser,
     { username, displayName, email, scopes, passwordHash }: ManagedUser,

@@ -21,7 +21,7 @@ export interface Changed {
  */
 export type Steps<T> = Generator<Query | Changed, T, readonly unknown[]>;
 
-/** Gives a value without a query. */
+/** Returns a value without a query. */
 export function* given<T>(value: T): Steps<T> {
   yield* [];
   return value;
@@ -37,7 +37,7 @@ export function* first<Row>(sql: string, ...values: readonly Value[]): Steps<Row
   return (yield { sql, values, writes: false })[0] as Row | undefined;
 }
 
-/** Writes; gives the rows of a `RETURNING` clause. */
+/** Writes; returns the rows of a `RETURNING` clause. */
 export function* run<Row = never>(sql: string, ...values: readonly Value[]): Steps<readonly Row[]> {
   return (yield { sql, values, writes: true }) as readonly Row[];
 }

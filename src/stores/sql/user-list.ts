@@ -16,11 +16,11 @@ const columns: Readonly<Record<Exclude<UserFilterField, 'scope_sets'>, FilterCol
   created: { column: 'u.created' },
   last_login: { column: 'u.last_login', order: lastLoginOrder },
 };
-/** For PostgreSQL without the view `held_scope_sets`: it would sort all who hold the set, to name each of them once. */
+/** Condition without the view `held_scope_sets`: PostgreSQL would sort all holders of the set, to name each of them once. */
 const holdsSet = `(u.id IN (SELECT user_id FROM user_scope_sets WHERE set_id = ?)
   OR u.id IN (SELECT i.user_id FROM identities i JOIN identity_scope_sets s ON s.issuer = i.issuer AND s.subject = i.subject
     WHERE s.set_id = ?))`;
-/** Looked up for each user who is met, where only the first of many who hold the set are wanted. */
+/** Condition that is looked up user by user, where only the first of many holders of the set are wanted. */
 const holdsSetInOrder = `((SELECT 1 FROM user_scope_sets s WHERE s.user_id = u.id AND s.set_id = ?) = 1
   OR (SELECT 1 FROM identities i JOIN identity_scope_sets s ON s.issuer = i.issuer AND s.subject = i.subject
     WHERE i.user_id = u.id AND s.set_id = ? LIMIT 1) = 1)`;

@@ -72,7 +72,7 @@ export class UserSteps {
     yield* noteChange([id]);
   }
 
-  /** Deletes a user found in this transaction and, unless they are kept, the keys; gives those deleted. */
+  /** Deletes a user found in this transaction and, unless they are kept, the keys; returns the keys deleted. */
   *remove(id: string, keepKeys: boolean): Steps<readonly RemovedApiKey[]> {
     yield* keepingAdministrator(() => run(removeUser, id));
     const keys = keepKeys ? [] : yield* this.#lineage.removeKeysOf(id);
@@ -134,7 +134,7 @@ function epochAfter(
   return { epoch: before.epoch, carriedSession: before.carriedSession };
 }
 
-/** Without the fields that are present but undefined: they are no change either. */
+/** The changes without fields that are present but undefined, which are no change either. */
 function withoutUndefined<T extends object>(changes: T): Partial<T> {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

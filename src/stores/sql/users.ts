@@ -6,7 +6,7 @@ import { run } from './steps.ts';
 import { selectUser, toUserWithSets } from './user-row.ts';
 import { UserSteps } from './user-steps.ts';
 
-/** Never goes back, although the clocks of gateways differ. */
+/** Notes a sign-in; the time never goes back, although the clocks of gateways differ. */
 const noteSignIn = `UPDATE users SET last_login = ? WHERE id = ? AND (last_login IS NULL OR last_login < ?)`;
 
 /**

@@ -52,7 +52,7 @@ export function isFull(error: unknown): boolean {
   return isOneOf(['SQLITE_FULL'], error);
 }
 
-/** For the log and `/readyz`: the code, and SQLite's words for it. */
+/** The reason of a failure for the log and `/readyz`: the code, and SQLite's words for it. */
 export function reasonOfFailure(error: unknown): string {
   const code = codeOf(error);
   const { message } = error as Error;

@@ -39,7 +39,7 @@ export class FileHealth {
   readonly #timer: NodeJS.Timeout;
   readonly #writeLittle: () => void;
   #doubt: Doubt | null = null;
-  /** When it was last available again, and since when it has done well, by `performance.now()`. */
+  /** Times when the file was last available again, and since when it has done well, by `performance.now()`. */
   #availableAt = Number.NEGATIVE_INFINITY;
   #wellSince: number | null = null;
   #hasRelapsed = false;

@@ -32,7 +32,7 @@ export function problemOfLogAlone(path: string): string | undefined {
   return `is missing, but its write-ahead log exists (${path}-wal): put the file back, or move the log away`;
 }
 
-/** Undefined when there is nothing in it. */
+/** The log; undefined when it is missing or empty. */
 function lookAtLog(path: string): BigIntStats | undefined {
   const found = statSync(`${path}-wal`, { bigint: true, throwIfNoEntry: false });
   return found !== undefined && found.size > 0n ? found : undefined;
@@ -48,7 +48,7 @@ function readWriteVersion(path: string): number | undefined {
   }
 }
 
-/** As far as the system tells: on Linux. */
+/** True if this process has the file open, as far as the system tells: on Linux. */
 function isOpenHere(path: string): boolean {
   const { dev, ino } = statSync(path, { bigint: true });
   const folder = '/proc/self/fd';

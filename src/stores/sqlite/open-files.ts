@@ -50,7 +50,7 @@ interface OpenFile extends Pick<BigIntStats, 'dev' | 'ino'> {
   readonly suffix: string;
 }
 
-/** Undefined when there is none; with 64 bits, or two inodes could look like one. */
+/** The file at a path, undefined when there is none; with 64 bits, or two inodes could look like one. */
 function look(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });

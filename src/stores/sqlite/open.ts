@@ -117,8 +117,8 @@ function openWith(
 }
 
 /**
- * Creates folder and file before SQLite would with the process's umask; SQLite gives its side files the same mode. Gives
- * whether there was none.
+ * Creates folder and file before SQLite would with the process's umask; SQLite gives its side files the same mode. True if there
+ * was none.
  */
 function createFile(path: string, file: string): boolean {
   if (existsSync(path)) return false;
@@ -146,7 +146,7 @@ function assertOwnLog(path: string, file: string): void {
   if (problem !== undefined) throw new StoreOpenError(file, problem);
 }
 
-/** Comes before anything is written: a file that isn't ours stays as it is. */
+/** Throws if the file isn't ours, before anything is written to it. */
 function assertKind(db: Database.Database, file: string, kind: StoreKind): void {
   // Both in one transaction: another process may just be creating it.
   const inspect = db.transaction(() => ({
@@ -158,7 +158,7 @@ function assertKind(db: Database.Database, file: string, kind: StoreKind): void 
   throw new StoreOpenError(file, problemOfKind(found, kind));
 }
 
-/** From the read on the log is in use, so that no other process can turn it off. */
+/** Turns the write-ahead log on, and reads: from then on the log is in use, so that no other process can turn it off. */
 function useWriteAheadLog(db: Database.Database, file: string): void {
   const read = db.prepare('SELECT count(*) FROM sqlite_schema');
   const deadline = performance.now() + openTimeoutMs;

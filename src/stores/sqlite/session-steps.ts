@@ -91,7 +91,7 @@ export class SessionSteps {
     return this.#ended(this.#statements.removeOfUser.all(userId, exceptId ?? null));
   }
 
-  /** Ends up to `limit` sessions of any user; gives how many were deleted, and which of them were alive. */
+  /** Ends up to `limit` sessions of any user; returns how many were deleted, and which of them were alive. */
   revokeSome(limit: number): { readonly count: number; readonly live: readonly string[] } {
     const removed = this.#statements.removeSome.all(limit);
     return { count: removed.length, live: this.#ended(removed) };
@@ -108,7 +108,7 @@ function rowOf({ provider, sealedIdToken = null, ...session }: NewSession) {
   return { ...session, providerIssuer: issuer, providerSubject: subject, providerSid: sid, sealedIdToken };
 }
 
-/** Without the fields that only the rotation needs. */
+/** A session without the fields that only the rotation needs. */
 export function toSession({
   issued: _,
   presented: __,
