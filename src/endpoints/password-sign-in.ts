@@ -63,7 +63,7 @@ export class PasswordSignIn {
     return again;
   }
 
-  /** Refuses unknown, disabled, over-long, a `service` and wrong alike, after the same work. */
+  /** Refuses unknown and disabled users, a `service`, and overlong and wrong passwords alike, after the same work. */
   async #requireUser({ username, password }: PasswordLogin): Promise<UserWithSets> {
     const { records, passwords } = this.#options;
     const found = await records.findUserByName(canonicalAccountName(username));

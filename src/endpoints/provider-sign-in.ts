@@ -51,7 +51,7 @@ export class ProviderSignIn {
   }
 
   /**
-   * A new session for whom the provider says it is. Rejects as `presented` and `IdentityProvider.redeem` do, and with
+   * A new session for the person whom the provider names. Rejects as `presented` and `IdentityProvider.redeem` do, and with
    * `user_not_provisioned`.
    */
   async signIn(exchange: Exchange, presented: Awaitable<Presented>): Promise<SignedInByProvider> {

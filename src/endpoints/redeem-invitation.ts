@@ -62,10 +62,7 @@ class Redemption {
     this.#parts = parts;
   }
 
-  /**
-   * The invited user. One refusal for unknown, used and expired, and for what may no longer be given; before any other
-   * problem.
-   */
+  /** The invited user. Unknown, used, expired and no longer valid invitations are refused alike, before any other problem. */
   async requireInvited(exchange: Exchange, token: string): Promise<UserRecord> {
     const { records, tokenThrottles, audit } = this.#parts;
     const counted = tokenThrottles.invitation.attempt(exchange.address);

@@ -13,7 +13,7 @@ const pageSize = 100;
 /** Interval at which new events are asked for, ms. */
 const pollIntervalMs = 1_000;
 
-/** `audit list`: the newest events, the newest last; with `--follow` those that come, too, until it is interrupted. */
+/** `audit list`: the newest events, the newest last; with `--follow` also those that come later, until it is interrupted. */
 export async function listAudit(call: Call): Promise<void> {
   const limit = requireLimit(call.text('limit'));
   const isFollowing = call.isSet('follow');
@@ -42,7 +42,7 @@ function requireLimit(text: string | undefined): number {
   return limit;
 }
 
-/** The newest events, oldest first, and the number of the last event of any kind there was then. */
+/** The newest events, oldest first, and the number of the last event of any kind at that moment. */
 async function newest(
   { records }: CommandContext,
   event: string | undefined,
@@ -91,7 +91,7 @@ async function follow(
 }
 
 const header = ['TIME', 'EVENT', 'OUTCOME', 'ACTOR', 'TARGET', 'ADDRESS', 'DETAIL'];
-/** While following, the widths of what comes are unknown. */
+/** Widths of columns while following, when those of later events are unknown. */
 const followedWidths = [20, 22, 7, 16, 16, 15];
 
 async function printEvent(call: Call, event: AuditEvent, names: NameCache): Promise<void> {

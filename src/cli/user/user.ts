@@ -138,7 +138,7 @@ export async function removeUser(call: Call): Promise<void> {
   });
 }
 
-/** Refuses `managed` for a user that this configuration keeps, but not for one who has left it. */
+/** Refuses `managed` for a user whom this configuration manages, but not for one who has left it. */
 function assertNotKept({ config }: CommandContext): (found: { readonly user: User }) => void {
   return ({ user }) => {
     if (isKept(user, config)) throw new Refusal('managed');

@@ -33,7 +33,7 @@ export async function withNamedUser(
   });
 }
 
-/** True for a user that this configuration keeps, but not for one who has left it. */
+/** True for a user whom this configuration manages, but not for one who has left it. */
 export function isKept({ managed, username }: User, { users }: CommandContext['config']): boolean {
   const name = canonicalAccountName(username);
   return managed && Object.keys(users).some((key) => canonicalAccountName(key) === name);
