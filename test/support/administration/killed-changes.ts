@@ -3,6 +3,7 @@ import { eventually } from '../eventually.ts';
 import { administrator, bootstrapToken } from '../gateway/gateway.ts';
 import { isLong } from '../gateway/gateway-under-load.ts';
 import { leeway, statusesAt } from '../gateway/replicas.ts';
+import { scrape } from '../gateway/scrape.ts';
 import { makeReplicaFolder } from '../stores/postgres-replicas.ts';
 import type { PostgresServer } from '../stores/postgres-server.ts';
 import type { RedisServer } from '../stores/redis-server.ts';
@@ -114,6 +115,11 @@ async function send({ mortal, postgres }: Stage, change: PreparedChange, plan: P
   // On PostgreSQL a start looks whose records they are before it applies its configuration.
   const skips = postgres === undefined ? 0 : 1;
   if ('config' in request) return mortal.apply(request.config, { ...plan, skips });
+  // Events of earlier changes, kept once the records were available again, would be the transaction that is planned for.
+  await eventually('no event waits', async () => {
+    const scraped = await scrape(mortal.gateway.managementPort);
+    return scraped.value('audit_waiting') === 0;
+  });
   mortal.plan(plan);
   const response = await mortal.gateway.api.send(request).catch(() => undefined);
   if (response === undefined) await mortal.gateway.killed();
