@@ -9,9 +9,9 @@ import { providerExchange, providerExchangeForm } from '../endpoints/provider-ex
 import { ProviderSignIn, type ProviderSignInOptions } from '../endpoints/provider-sign-in.ts';
 import { providerStart } from '../endpoints/provider-start.ts';
 import { createPageStartCookies, createStartCookies, type StartCookies } from '../endpoints/start-cookies.ts';
-import type { ProviderSettings } from '../identity-providers/authorization-url.ts';
-import { createIdentityProvider, type IdentityProvider } from '../identity-providers/identity-provider.ts';
+import { IdentityProvider } from '../identity-providers/identity-provider.ts';
 import { createProviderNetwork, type ProviderNetwork } from '../identity-providers/provider-network.ts';
+import type { ProviderSettings } from '../identity-providers/provider-urls.ts';
 import { createSignInStarts, type SignInStarts } from '../identity-providers/sign-in-start.ts';
 import { traceNetwork } from '../runtime/spans.ts';
 import type { PageProvider } from '../web/page-provider.ts';
@@ -136,7 +136,7 @@ class ComposedProvider {
 
   #create(settings: ProviderSettings, startsAs?: string): IdentityProvider {
     const { name, starts, shared } = this.#options;
-    return createIdentityProvider({
+    return new IdentityProvider({
       name,
       settings,
       network: this.network,

@@ -1,17 +1,3 @@
-/** A document of the provider, cached in this process. */
-export interface CachedDocument<T> {
-  /**
-   * Returns the copy while it is fresh, otherwise a new one; if loading fails, an older copy that may still be used. Rejects with
-   * the error of `load`, also for a short while afterwards.
-   */
-  get(): Promise<T>;
-  /**
-   * Returns a newer copy than `seen`, in which something was missing: loads the document again, unless it was just loaded for
-   * another caller with the same problem. Rejects with the error of `load`.
-   */
-  renew(seen: T): Promise<T>;
-}
-
 /** Durations in milliseconds. */
 export interface CachedDocumentOptions<T> {
   readonly load: () => Promise<T>;
@@ -30,12 +16,8 @@ export interface CachedDocumentOptions<T> {
 const second = 1_000;
 const hour = 3_600 * second;
 
-/** Creates the cache of a document, loaded by at most one call at a time. */
-export function createCachedDocument<T>(options: CachedDocumentOptions<T>): CachedDocument<T> {
-  return new LoadedDocument(options);
-}
-
-class LoadedDocument<T> implements CachedDocument<T> {
+/** A document of the provider, cached in this process and loaded by at most one call at a time. */
+export class CachedDocument<T> {
   readonly #options: CachedDocumentOptions<T>;
   readonly #freshMs: number;
   readonly #usableMs: number;
@@ -55,6 +37,10 @@ class LoadedDocument<T> implements CachedDocument<T> {
     this.#emptyPauseMs = options.emptyPauseMs ?? second / 2;
   }
 
+  /**
+   * Returns the copy while it is fresh, otherwise a new one; if loading fails, an older copy that may still be used. Rejects with
+   * the error of `load`, also for a short while afterwards.
+   */
   async get(): Promise<T> {
     const copy = this.#copy;
     const failure = this.#failure;
@@ -70,6 +56,10 @@ class LoadedDocument<T> implements CachedDocument<T> {
     });
   }
 
+  /**
+   * Returns a newer copy than `seen`, in which something was missing: loads the document again, unless it was just loaded for
+   * another caller with the same problem. Rejects with the error of `load`.
+   */
   async renew(seen: T): Promise<T> {
     // Another caller has renewed the copy already.
     if (this.#copy !== undefined && this.#copy.document !== seen) return this.#copy.document;

@@ -1,10 +1,11 @@
 import * as oauth from 'oauth4webapi';
 import { Refusal } from '../errors.ts';
-import type { ProviderSettings } from './authorization-url.ts';
 import type { CachedDocument } from './cached-document.ts';
 import type { ProviderMetadata } from './discovery.ts';
+import { refusal } from './id-token.ts';
 import { parseJsonObject } from './json-object.ts';
 import { type ProviderCall, type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
+import type { ProviderSettings } from './provider-urls.ts';
 import type { SignInStart } from './sign-in-start.ts';
 
 /**
@@ -16,22 +17,21 @@ import type { SignInStart } from './sign-in-start.ts';
  */
 export type CodeExchange = (code: string, start: SignInStart) => Promise<string>;
 
-/** Options of {@link createCodeExchange}. */
-export interface CodeExchangeOptions {
-  readonly settings: Pick<ProviderSettings, 'issuer' | 'client_id' | 'client_secret' | 'redirect_uri'>;
-  readonly discovery: Pick<CachedDocument<ProviderMetadata>, 'get'>;
-  readonly network: Pick<ProviderNetwork, 'fetch'>;
-}
-
 /** Maximum number of requests that wait for a slow provider: anyone can begin a sign-in and send codes. */
 const maxWaiting = 64;
 /** Errors about the gateway's registration or the provider's state, not about the code. */
 const notAboutTheCode = ['invalid_client', 'unauthorized_client', 'server_error', 'temporarily_unavailable'];
 
 /** Creates the exchange of one provider (RFC 6749 §4.1.3, with PKCE; OpenID Connect Core §3.1.3). */
-export function createCodeExchange(options: CodeExchangeOptions): CodeExchange {
-  const { settings, discovery, network } = options;
-  const { issuer, client_id, client_secret, redirect_uri } = settings;
+export function createCodeExchange({
+  settings: { issuer, client_id, client_secret, redirect_uri },
+  discovery,
+  network,
+}: {
+  readonly settings: Pick<ProviderSettings, 'issuer' | 'client_id' | 'client_secret' | 'redirect_uri'>;
+  readonly discovery: Pick<CachedDocument<ProviderMetadata>, 'get'>;
+  readonly network: Pick<ProviderNetwork, 'fetch'>;
+}): CodeExchange {
   const client: oauth.Client = { client_id };
   const requestOptions = {
     [oauth.customFetch]: (url: string, call: ProviderCall) => network.fetch(url, call),
@@ -85,7 +85,7 @@ function idTokenOf(bytes: Uint8Array): string {
   if (tokens === undefined) throw new ProviderUnavailable('token endpoint: not a JSON object');
   const { id_token: idToken } = tokens;
   if (idToken === undefined) throw new ProviderUnavailable('token endpoint: no ID token');
-  if (typeof idToken !== 'string') throw invalidAssertion('token endpoint: ID token is not a string');
+  if (typeof idToken !== 'string') throw refusal('token endpoint: ID token is not a string');
   return idToken;
 }
 
@@ -94,15 +94,11 @@ function refusalFor(error: unknown): unknown {
   if (error instanceof Refusal) return error;
   if (error instanceof oauth.ResponseBodyError) {
     const cause = `token endpoint: ${error.error.slice(0, 64)}`;
-    return notAboutTheCode.includes(error.error) ? new ProviderUnavailable(cause) : invalidAssertion(cause);
+    return notAboutTheCode.includes(error.error) ? new ProviderUnavailable(cause) : refusal(cause);
   }
   if (error instanceof oauth.WWWAuthenticateChallengeError)
     return new ProviderUnavailable('token endpoint: client refused');
   if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
     return new ProviderUnavailable(`token endpoint: ${error.code}`);
   return error;
-}
-
-function invalidAssertion(cause: string): Refusal {
-  return new Refusal('invalid_assertion', { cause });
 }

@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from 'oauth4webapi';
 import { isLoopbackHost } from '../config/values/addresses.ts';
-import { type CachedDocument, createCachedDocument } from './cached-document.ts';
+import { CachedDocument } from './cached-document.ts';
 import type { JsonObject } from './json-object.ts';
 import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
 
@@ -11,8 +11,11 @@ export interface ProviderMetadata extends AuthorizationServer {
   readonly jwks_uri: string;
 }
 
-/** Options of {@link createDiscovery}. */
-export interface DiscoveryOptions {
+/**
+ * The discovery document of one provider (OpenID Connect Discovery §4): renewed after an hour, and while the provider
+ * is unavailable the last valid one is used for a day. Rejects with `provider_unavailable` when there is none.
+ */
+export function createDiscovery(options: {
   /** The configured issuer: determines the document's URL, and must be its `issuer`. */
   readonly issuer: string;
   /** The configured `response`; `code` requires a token endpoint. */
@@ -20,13 +23,7 @@ export interface DiscoveryOptions {
   readonly network: Pick<ProviderNetwork, 'getObject'>;
   readonly now: () => number;
   readonly onFailure: (error: unknown) => void;
-}
-
-/**
- * The discovery document of one provider (OpenID Connect Discovery §4): renewed after an hour, and while the provider
- * is unavailable the last valid one is used for a day. Rejects with `provider_unavailable` when there is none.
- */
-export function createDiscovery(options: DiscoveryOptions): CachedDocument<ProviderMetadata> {
+}): CachedDocument<ProviderMetadata> {
   const { issuer, response, network, now, onFailure } = options;
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const endpoints = [
@@ -44,7 +41,7 @@ export function createDiscovery(options: DiscoveryOptions): CachedDocument<Provi
     return asMetadata(document);
   }
 
-  return createCachedDocument({ load, now, onFailure });
+  return new CachedDocument({ load, now, onFailure });
 }
 
 /** True if the metadata allow a response by code (Discovery §3). */

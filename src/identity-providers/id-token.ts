@@ -3,9 +3,16 @@ import { compactVerify, errors } from 'jose';
 import type { IdentityProviderConfig } from '../config/sections/schema.ts';
 import { Refusal } from '../errors.ts';
 import { hasValue } from './claims.ts';
-import { type CompactJws, parseCompactJws } from './compact-jws.ts';
-import type { JsonObject } from './json-object.ts';
-import type { ProviderKeys } from './provider-keys.ts';
+import { type JsonObject, parseJsonObject } from './json-object.ts';
+import type { ProviderKeys } from './key-set.ts';
+
+/** A parsed JWT; nothing in it is verified. */
+interface CompactJws {
+  readonly header: JsonObject;
+  readonly payload: JsonObject;
+  /** The signed part: the first two segments, unchanged. */
+  readonly signingInput: string;
+}
 
 /** An assertion (ID token) that is valid now: signed by its provider, for us. */
 export interface VerifiedAssertion {
@@ -30,6 +37,8 @@ export interface AssertionRules {
   readonly now: () => number;
 }
 
+/** Maximum length, that of the exchange's target; with the groups of a large directory tokens reach 16 KiB. */
+const maxTokenLength = 64 * 1024;
 /** The last second that a Date can represent. */
 const maxSeconds = 8_640_000_000_000;
 export const maxSubjectLength = 255;
@@ -64,6 +73,32 @@ export async function verifyAssertion(assertion: string, rules: AssertionRules):
     replayId,
     acceptedUntil: expires + settings.leeway,
   };
+}
+
+/**
+ * Parses a compact JWS (RFC 7515 §7.1): three segments in canonical base64url, the first two of them JSON objects
+ * without duplicate members. Undefined for anything else, including an encrypted or unsigned token.
+ */
+export function parseCompactJws(text: string): CompactJws | undefined {
+  if (text.length > maxTokenLength) return undefined;
+  const parts = text.split('.');
+  const [header, payload, signature] = parts.map(decodeCanonical);
+  if (parts.length !== 3 || header === undefined || payload === undefined || signature === undefined)
+    return undefined;
+  const headerObject = parseJsonObject(header);
+  const payloadObject = parseJsonObject(payload);
+  if (headerObject === undefined || payloadObject === undefined) return undefined;
+  return {
+    header: headerObject,
+    payload: payloadObject,
+    signingInput: text.slice(0, text.lastIndexOf('.')),
+  };
+}
+
+/** Decodes base64url; undefined if empty or not canonical: padding, non-zero spare bits, other characters. */
+function decodeCanonical(part: string): Buffer | undefined {
+  const bytes = Buffer.from(part, 'base64url');
+  return part !== '' && bytes.toString('base64url') === part ? bytes : undefined;
 }
 
 /**

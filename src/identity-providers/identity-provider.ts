@@ -4,16 +4,20 @@ import type { Awaitable } from '../stores/awaitable.ts';
 import { within } from '../stores/remote/timeout.ts';
 import type { SessionsOfProvider } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
-import { authorizationUrl, type ProviderSettings } from './authorization-url.ts';
 import type { CachedDocument } from './cached-document.ts';
 import { type Granted, grantsOf, type Profile, profileOf } from './claims.ts';
 import { type CodeExchange, createCodeExchange } from './code-exchange.ts';
 import { canReturnCodes, createDiscovery, type ProviderMetadata } from './discovery.ts';
-import { type EndSessionParameters, endSessionUrl } from './end-session-url.ts';
-import { type VerifiedAssertion, verifyAssertion } from './id-token.ts';
+import { refusal, type VerifiedAssertion, verifyAssertion } from './id-token.ts';
+import { createProviderKeys, type ProviderKeys } from './key-set.ts';
 import { refusedLogout, verifyLogoutToken } from './logout-token.ts';
-import { createProviderKeys, type ProviderKeys } from './provider-keys.ts';
 import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
+import {
+  authorizationUrl,
+  type EndSessionParameters,
+  endSessionUrl,
+  type ProviderSettings,
+} from './provider-urls.ts';
 import { isBoundTo, type SignInStart, type SignInStarts } from './sign-in-start.ts';
 
 /** An identity vouched for by a provider. The account is (issuer, subject), never a part of the profile. */
@@ -43,45 +47,7 @@ export interface Sender {
   isOwnPage(): boolean;
 }
 
-/** An external provider of sign-ins. */
-export interface IdentityProvider {
-  /** The name in the provider's paths. */
-  readonly name: string;
-  readonly response: 'id_token' | 'code';
-  /** Begins a sign-in; returns the URL to send the browser to. Rejects with {@link Refusal} `provider_unavailable`. */
-  start(from: {
-    readonly returnTo: string | null;
-  }): Promise<{ readonly url: string; readonly start: SignInStart }>;
-  /** The start of a response's `state`, in any condition, if this browser began it. */
-  startOf(state: string, sender: Pick<Sender, 'bindings'>): SignInStart | undefined;
-  /**
-   * True if the provider's response must carry `iss`: the provider announces it, and nothing signed names the issuer (RFC 9207
-   * §2.4). Rejects with {@link Refusal} `provider_unavailable`.
-   */
-  requiresIssuer(): Promise<boolean>;
-  /**
-   * Redeems a response for the identity that signed in; accepted once, and in the browser that began the sign-in.
-   *
-   * Rejects within 10 s, `presented` included, as `presented` does, or with {@link Refusal} `invalid_assertion`,
-   * `user_not_provisioned` (a required claim is missing), `provider_unavailable`, `store_unavailable`, `overloaded`.
-   */
-  redeem(presented: Awaitable<Presented>, sender: Sender): Promise<VerifiedIdentity>;
-  /** True if the provider's metadata allow a response by code, and while they can't be fetched. */
-  offersCode(): Promise<boolean>;
-  /**
-   * The URL at which a browser signs out at the provider (RP-Initiated Logout §2); null if there is none, or it can't be fetched.
-   */
-  endSessionUrl(parameters: EndSessionParameters): Promise<string | null>;
-  /**
-   * Has `end` end the sessions of a logout token of the provider, once. Rejects if `end` does, and the token can then be sent
-   * again.
-   *
-   * Rejects with {@link Refusal} `bad_request`, `provider_unavailable` within 10 s, `store_unavailable`.
-   */
-  logOut(token: string, end: (which: SessionsOfProvider) => Promise<void>): Promise<void>;
-}
-
-/** Options of {@link createIdentityProvider}. */
+/** Options of {@link IdentityProvider}. */
 export interface IdentityProviderOptions {
   readonly name: string;
   /** Provider named in the starts: another's start can't be redeemed here. Default: `name`. */
@@ -102,12 +68,9 @@ export interface IdentityProviderOptions {
 const usedMarginMs = 60_000;
 const redeemTimeoutMs = 9_000;
 
-/** Creates an OpenID Connect provider; nothing is fetched before it is needed. */
-export function createIdentityProvider(options: IdentityProviderOptions): IdentityProvider {
-  return new OpenIdProvider(options);
-}
-
-class OpenIdProvider implements IdentityProvider {
+/** An external provider of sign-ins (OpenID Connect); nothing is fetched before it is needed. */
+export class IdentityProvider {
+  /** The name in the provider's paths. */
   readonly name: string;
   readonly response: 'id_token' | 'code';
   readonly #options: IdentityProviderOptions;
@@ -129,7 +92,8 @@ class OpenIdProvider implements IdentityProvider {
     this.#exchangeCode = createCodeExchange({ settings, discovery: this.#discovery, network });
   }
 
-  async start({ returnTo }: { readonly returnTo: string | null }) {
+  /** Begins a sign-in; returns the URL to send the browser to. Rejects with {@link Refusal} `provider_unavailable`. */
+  async start({ returnTo }: Pick<SignInStart, 'returnTo'>) {
     const { settings, starts, now } = this.#options;
     const { authorization_endpoint: endpoint } = await this.#discovery.get();
     const expires = now() + settings.start_lifetime;
@@ -137,11 +101,16 @@ class OpenIdProvider implements IdentityProvider {
     return { url: authorizationUrl({ endpoint, settings, start }), start };
   }
 
+  /** The start of a response's `state`, in any condition, if this browser began it. */
   startOf(state: string, { bindings }: Pick<Sender, 'bindings'>): SignInStart | undefined {
     const start = this.#options.starts.open(state);
     return start?.provider === this.#startsAs && isBoundTo(start, bindings(start)) ? start : undefined;
   }
 
+  /**
+   * True if the provider's response must carry `iss`: the provider announces it, and nothing signed names the issuer (RFC 9207
+   * §2.4). Rejects with {@link Refusal} `provider_unavailable`.
+   */
   async requiresIssuer(): Promise<boolean> {
     // An ID token names its issuer itself, signed.
     if (this.response === 'id_token') return false;
@@ -149,11 +118,15 @@ class OpenIdProvider implements IdentityProvider {
     return metadata.authorization_response_iss_parameter_supported === true;
   }
 
+  /** True if the provider's metadata allow a response by code, and while they can't be fetched. */
   async offersCode(): Promise<boolean> {
     const metadata = await this.#discovery.get().catch(() => undefined);
     return metadata === undefined || canReturnCodes(metadata);
   }
 
+  /**
+   * The URL at which a browser signs out at the provider (RP-Initiated Logout §2); null if there is none, or it can't be fetched.
+   */
   async endSessionUrl(parameters: EndSessionParameters): Promise<string | null> {
     const metadata = await this.#discovery.get().catch(() => undefined);
     const endpoint = metadata?.end_session_endpoint;
@@ -162,6 +135,12 @@ class OpenIdProvider implements IdentityProvider {
       : endSessionUrl(endpoint, this.#options.settings.client_id, parameters);
   }
 
+  /**
+   * Redeems a response for the identity that signed in; accepted once, and in the browser that began the sign-in.
+   *
+   * Rejects within 10 s, `presented` included, as `presented` does, or with {@link Refusal} `invalid_assertion`,
+   * `user_not_provisioned` (a required claim is missing), `provider_unavailable`, `store_unavailable`, `overloaded`.
+   */
   redeem(presented: Awaitable<Presented>, sender: Sender): Promise<VerifiedIdentity> {
     return this.#inTime(this.#redeem(presented, sender));
   }
@@ -227,6 +206,12 @@ class OpenIdProvider implements IdentityProvider {
     }
   }
 
+  /**
+   * Has `end` end the sessions of a logout token of the provider, once. Rejects if `end` does, and the token can then be sent
+   * again.
+   *
+   * Rejects with {@link Refusal} `bad_request`, `provider_unavailable` within 10 s, `store_unavailable`.
+   */
   async logOut(token: string, end: (which: SessionsOfProvider) => Promise<void>): Promise<void> {
     const { settings, now, singleUse } = this.#options;
     const verified = verifyLogoutToken(token, { settings, keys: this.#keys, now });
@@ -290,8 +275,4 @@ function isUndone(error: unknown): boolean {
 
 function idOf(start: SignInStart): string {
   return `start:${start.id}`;
-}
-
-function refusal(cause: string): Refusal {
-  return new Refusal('invalid_assertion', { cause });
 }

@@ -1,9 +1,9 @@
 import { Refusal } from '../errors.ts';
 import type { SessionsOfProvider } from '../stores/sessions.ts';
-import { parseCompactJws } from './compact-jws.ts';
 import {
   type AssertionRules,
   optionalText,
+  parseCompactJws,
   readHeader,
   refusal,
   replayIdOf,

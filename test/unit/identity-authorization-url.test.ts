@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { authorizationUrl } from '../../src/identity-providers/authorization-url.ts';
+import { authorizationUrl } from '../../src/identity-providers/provider-urls.ts';
 import { settingsOf } from '../support/corpora/forged-assertions.ts';
 
 const start = { ticket: 'ticket', companion: 'companion', codeVerifier: 'verifier' };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createCachedDocument } from '../../src/identity-providers/cached-document.ts';
+import { CachedDocument } from '../../src/identity-providers/cached-document.ts';
 
 const second = 1_000;
 const hour = 3_600_000;
@@ -7,7 +7,7 @@ const hour = 3_600_000;
 /** A document that is its own count of loads; while `away` is set, loading fails. */
 function setUp(t: { equal(a: unknown, b: unknown): void }) {
   const state = { now: 1_000_000, loads: 0, failures: 0, away: false };
-  const document = createCachedDocument({
+  const document = new CachedDocument({
     load: async () => {
       state.loads += 1;
       await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { createDiscovery } from '../../src/identity-providers/discovery.ts';
-import { createProviderKeys } from '../../src/identity-providers/provider-keys.ts';
+import { createProviderKeys } from '../../src/identity-providers/key-set.ts';
 import { createProviderNetwork } from '../../src/identity-providers/provider-network.ts';
 import { es256, foreign, jwkOf, rs256 } from '../support/corpora/forged-assertions.ts';
 import { json, publish, startStubProvider } from '../support/servers/stub-provider.ts';

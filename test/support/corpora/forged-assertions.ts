@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { identityProviders } from '../../../src/config/sections/identity-providers.ts';
-import type { ProviderSettings } from '../../../src/identity-providers/authorization-url.ts';
+import type { ProviderSettings } from '../../../src/identity-providers/provider-urls.ts';
 
 /** The issuer of the assertions below. */
 export const issuer = 'https://login.example.com';

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import {
-  createIdentityProvider,
+  IdentityProvider,
   type IdentityProviderOptions,
   type Sender,
 } from '../../../src/identity-providers/identity-provider.ts';
@@ -55,7 +55,7 @@ export async function setUpRedeeming(
   const warnings: unknown[] = [];
   const settings = settingsOf({ issuer: stub.origin, ...changes });
   const createProvider = (name: string) =>
-    createIdentityProvider({
+    new IdentityProvider({
       name,
       settings,
       network,
