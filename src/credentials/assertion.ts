@@ -1,7 +1,6 @@
-import { createHmac, createSecretKey, hash, sign as signWith } from 'node:crypto';
+import { createHmac, createSecretKey, hash, randomFillSync, sign as signWith } from 'node:crypto';
 import type { KeyRing, KeyUse, PairAlgorithm, TokenKey } from './key-ring.ts';
 import type { Principal } from './principal.ts';
-import { randomId } from './random-id.ts';
 
 /** Use of the keys of assertions; no other token has their type (RFC 8725 §3.11). */
 export const assertionUse: KeyUse = { purpose: 'assertion', type: 'postern-assertion+jwt' };
@@ -24,8 +23,8 @@ export type Assert = (
   principal: Principal | null,
 ) => string;
 
-/** Settings of one audience. */
-export interface AssertionOptions {
+/** Creates the signer of one audience. A caller's claims are serialised once for each principal. */
+export function createAssert(options: {
   readonly issuer: string;
   readonly audience: string;
   readonly tenant: string;
@@ -36,10 +35,7 @@ export interface AssertionOptions {
   readonly now: () => number;
   /** Creates a `jti`; default 128 random bits. */
   readonly newId?: () => string;
-}
-
-/** Creates the signer of one audience. A caller's claims are serialised once for each principal. */
-export function createAssert(options: AssertionOptions): Assert {
+}): Assert {
   const { issuer, audience, tenant, lifetimeMs, key, now, newId = randomId } = options;
   const constant = JSON.stringify({ iss: issuer, aud: audience, tenant }).slice(0, -1);
   const known = new WeakMap<Principal, string>();
@@ -63,6 +59,21 @@ export function createAssert(options: AssertionOptions): Assert {
     const signed = `${encodedHeader}.${Buffer.from(claims).toString('base64url')}`;
     return `${signed}.${sign(signed)}`;
   };
+}
+
+const idBytes = 16;
+const pool = Buffer.alloc(idBytes * 256);
+let offset = pool.length;
+
+/** Creates an id of 128 random bits in base64url, from a pool: one system call each would be its largest cost. */
+function randomId(): string {
+  if (offset === pool.length) {
+    randomFillSync(pool);
+    offset = 0;
+  }
+  const id = pool.toString('base64url', offset, offset + idBytes);
+  offset += idBytes;
+  return id;
 }
 
 /** `htt`: SHA-256 of the path, and of `?` and the query unless that is empty, which many servers can't tell from none. */

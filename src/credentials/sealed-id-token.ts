@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes as nodeRandomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { createMac } from './mac.ts';
 
 /** Encrypts ID tokens that sessions keep, each for its session alone. */
@@ -17,13 +17,13 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** Creates the seals of one tenant, the same in every process that has `secret`, of at least 32 bytes (AES-256-GCM). */
-export function createIdTokenSeals(options: {
+export function createIdTokenSeals({
+  secret,
+  tenant,
+}: {
   readonly secret: Uint8Array;
   readonly tenant: string;
-  /** Default: node:crypto's. */
-  readonly randomBytes?: (size: number) => Buffer;
 }): IdTokenSeals {
-  const { secret, tenant, randomBytes = nodeRandomBytes } = options;
   const mac = createMac(secret, 'postern kept ID token 1');
   const keyOf = (sessionId: string) => mac([tenant, sessionId]);
 

@@ -12,7 +12,7 @@ import { createPageStartCookies, createStartCookies, type StartCookies } from '.
 import { IdentityProvider } from '../identity-providers/identity-provider.ts';
 import { createProviderNetwork, type ProviderNetwork } from '../identity-providers/provider-network.ts';
 import type { ProviderSettings } from '../identity-providers/provider-urls.ts';
-import { createSignInStarts, type SignInStarts } from '../identity-providers/sign-in-start.ts';
+import { SignInStarts } from '../identity-providers/sign-in-start.ts';
 import { traceNetwork } from '../runtime/spans.ts';
 import type { PageProvider } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
@@ -39,7 +39,7 @@ export async function composeIdentityProviders(
   shared: SharedParts,
 ): Promise<ProviderEndpoints> {
   const secret = await parts.records.secret('sign_in', randomBytes(secretBytes));
-  const starts = createSignInStarts({ secret });
+  const starts = new SignInStarts(secret);
   const seals = createIdTokenSeals({ secret, tenant: config.tenant });
   const providers = Object.entries(config.identity_providers).map(
     ([name, settings]) => new ComposedProvider({ name, settings, config, starts, seals, parts, shared }),

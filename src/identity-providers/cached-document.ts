@@ -7,22 +7,19 @@ export interface CachedDocumentOptions<T> {
   readonly freshMs?: number;
   /** Age from which a copy is no longer used, even if loading fails; default 24 h. */
   readonly usableMs?: number;
-  /** Minimum time between two renewals, and between two failed loads while there is a usable copy; default 30 s. */
-  readonly pauseMs?: number;
-  /** Minimum time between two failed loads while there is no copy, so that no one can sign in; default 0.5 s. */
-  readonly emptyPauseMs?: number;
 }
 
-const second = 1_000;
-const hour = 3_600 * second;
+const hourMs = 3_600_000;
+/** Minimum time between two renewals, and between two failed loads while there is a usable copy. */
+const pauseMs = 30_000;
+/** Minimum time between two failed loads while there is no copy, so that no one can sign in. */
+const emptyPauseMs = 500;
 
 /** A document of the provider, cached in this process and loaded by at most one call at a time. */
 export class CachedDocument<T> {
   readonly #options: CachedDocumentOptions<T>;
   readonly #freshMs: number;
   readonly #usableMs: number;
-  readonly #pauseMs: number;
-  readonly #emptyPauseMs: number;
   #copy: { readonly document: T; readonly loaded: number } | undefined;
   /** Failure of the last load. */
   #failure: { readonly error: unknown; readonly at: number } | undefined;
@@ -31,10 +28,8 @@ export class CachedDocument<T> {
 
   constructor(options: CachedDocumentOptions<T>) {
     this.#options = options;
-    this.#freshMs = options.freshMs ?? hour;
-    this.#usableMs = options.usableMs ?? 24 * hour;
-    this.#pauseMs = options.pauseMs ?? 30 * second;
-    this.#emptyPauseMs = options.emptyPauseMs ?? second / 2;
+    this.#freshMs = options.freshMs ?? hourMs;
+    this.#usableMs = options.usableMs ?? 24 * hourMs;
   }
 
   /**
@@ -47,8 +42,8 @@ export class CachedDocument<T> {
     if (copy !== undefined && this.#isWithin(this.#freshMs, copy.loaded)) return copy.document;
     const usable = copy !== undefined && this.#isWithin(this.#usableMs, copy.loaded) ? copy : undefined;
     if (this.#loading === undefined && failure !== undefined) {
-      if (usable !== undefined && this.#isWithin(this.#pauseMs, failure.at)) return usable.document;
-      if (usable === undefined && this.#isWithin(this.#emptyPauseMs, failure.at)) throw failure.error;
+      if (usable !== undefined && this.#isWithin(pauseMs, failure.at)) return usable.document;
+      if (usable === undefined && this.#isWithin(emptyPauseMs, failure.at)) throw failure.error;
     }
     return this.#loadOnce().catch((error: unknown) => {
       if (usable === undefined) throw error;
@@ -64,7 +59,7 @@ export class CachedDocument<T> {
     // Another caller has renewed the copy already.
     if (this.#copy !== undefined && this.#copy.document !== seen) return this.#copy.document;
     if (this.#loading !== undefined) return this.#loading;
-    if (this.#isWithin(this.#pauseMs, this.#lastRenewed)) {
+    if (this.#isWithin(pauseMs, this.#lastRenewed)) {
       if (this.#failure !== undefined) throw this.#failure.error;
       return seen;
     }

@@ -29,8 +29,6 @@ export interface ProviderNetworkOptions {
   readonly documentTimeoutMs?: number;
   /** Timeout of {@link ProviderNetwork.fetch}, likewise; default 5 s. */
   readonly fetchTimeoutMs?: number;
-  /** Maximum size of a body; default 1 MiB. */
-  readonly maxResponseBytes?: number;
   /** Finds the provider by name; default: getaddrinfo(3). */
   readonly lookup?: LookupFunction;
 }
@@ -41,6 +39,8 @@ export interface ProviderNetworkOptions {
  */
 export const maxProviderConnections = 32;
 
+/** Maximum size of a response's body. */
+const maxResponseSize = 1024 * 1024;
 const retryAfterSeconds = 5;
 /** Codes of errors before a connection existed: nothing was sent. */
 const unreached: ReadonlySet<string> = new Set([
@@ -66,17 +66,12 @@ export class ProviderUnavailable extends Refusal {
 
 /** Creates the network of one provider; providers share nothing, so a slow one never delays another. */
 export function createProviderNetwork(options: ProviderNetworkOptions = {}): ProviderNetwork {
-  const {
-    documentTimeoutMs = 4_000,
-    fetchTimeoutMs = 5_000,
-    maxResponseBytes = 1024 * 1024,
-    lookup,
-  } = options;
+  const { documentTimeoutMs = 4_000, fetchTimeoutMs = 5_000, lookup } = options;
   const agent = new Agent({
     allowH2: false,
     connections: maxProviderConnections,
     connect: { timeout: Math.max(documentTimeoutMs, fetchTimeoutMs), ...(lookup && { lookup }) },
-    maxResponseSize: maxResponseBytes,
+    maxResponseSize,
     // One connection per call: a code sent on a connection that the provider is closing would be lost.
     pipelining: 0,
   });

@@ -3,7 +3,7 @@ import {
   createDecipheriv,
   createHmac,
   hkdfSync,
-  randomBytes as nodeRandomBytes,
+  randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
 
@@ -29,18 +29,6 @@ export interface SignInStart {
   readonly codeVerifier: string;
 }
 
-/** Begins sign-ins and recognises them when they return. */
-export interface SignInStarts {
-  begin(start: {
-    readonly provider: string;
-    readonly returnTo: string | null;
-    /** Epoch ms. */
-    readonly expires: number;
-  }): SignInStart;
-  /** Opens a ticket of any provider, expired or not; undefined for any other text. */
-  open(ticket: string): SignInStart | undefined;
-}
-
 const idBytes = 16;
 const labelLength = 6;
 const tagBytes = 16;
@@ -49,58 +37,56 @@ const maxTicketLength = 16 * 1024;
 const onlyNonce = Buffer.alloc(12);
 const cipher = 'aes-256-gcm';
 
-/** Creates the starts of one tenant, the same in every process that has `secret`, of at least 32 bytes. */
-export function createSignInStarts(options: {
-  readonly secret: Uint8Array;
-  /** Default: node:crypto's. */
-  readonly randomBytes?: (size: number) => Buffer;
-}): SignInStarts {
-  const { secret, randomBytes = nodeRandomBytes } = options;
-  if (secret.byteLength < 32)
-    throw new RangeError('the secret for sign-in starts must have at least 32 bytes');
-  const key = new StartKey(secret);
-
-  return {
-    begin({ provider, returnTo, expires }) {
-      const id = randomBytes(idBytes).toString('base64url');
-      const fields: Fields = [provider, expires, returnTo];
-      return key.startOf(id, key.seal(id, fields), fields);
-    },
-
-    open(ticket) {
-      if (ticket.length > maxTicketLength) return undefined;
-      const bytes = Buffer.from(ticket, 'base64url');
-      if (bytes.length <= idBytes + tagBytes || bytes.toString('base64url') !== ticket) return undefined;
-      const id = bytes.subarray(0, idBytes).toString('base64url');
-      try {
-        return key.startOf(id, ticket, key.unseal(bytes, id));
-      } catch {
-        return undefined;
-      }
-    },
-  };
-}
-
 type Derived = 'ticket' | 'binding' | 'companion' | 'code verifier';
 /** Content of a ticket beside the id. */
 type Fields = [provider: string, expires: number, returnTo: string | null];
 
-/** Key of the tenant's starts: everything about a start is sealed under it or derived from it. */
-class StartKey {
+/**
+ * Begins one tenant's sign-ins and recognises them when they return, the same in every process that has the secret: everything
+ * about a start is sealed under one key or derived from it.
+ */
+export class SignInStarts {
   readonly #key: Buffer;
 
+  /** `secret`: at least 32 bytes. */
   constructor(secret: Uint8Array) {
+    if (secret.byteLength < 32)
+      throw new RangeError('the secret for sign-in starts must have at least 32 bytes');
     this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'postern sign-in start 2', 32));
   }
 
-  seal(id: string, fields: Fields): string {
+  /** Begins a sign-in. */
+  begin({
+    provider,
+    returnTo,
+    expires,
+  }: Pick<SignInStart, 'provider' | 'returnTo' | 'expires'>): SignInStart {
+    const id = randomBytes(idBytes).toString('base64url');
+    const fields: Fields = [provider, expires, returnTo];
+    return this.#startOf(id, this.#seal(id, fields), fields);
+  }
+
+  /** Opens a ticket of any provider, expired or not; undefined for any other text. */
+  open(ticket: string): SignInStart | undefined {
+    if (ticket.length > maxTicketLength) return undefined;
+    const bytes = Buffer.from(ticket, 'base64url');
+    if (bytes.length <= idBytes + tagBytes || bytes.toString('base64url') !== ticket) return undefined;
+    const id = bytes.subarray(0, idBytes).toString('base64url');
+    try {
+      return this.#startOf(id, ticket, this.#unseal(bytes, id));
+    } catch {
+      return undefined;
+    }
+  }
+
+  #seal(id: string, fields: Fields): string {
     const sealing = createCipheriv(cipher, this.#derive('ticket', id), onlyNonce);
     const sealed = [sealing.update(JSON.stringify(fields)), sealing.final(), sealing.getAuthTag()];
     return Buffer.concat([Buffer.from(id, 'base64url'), ...sealed]).toString('base64url');
   }
 
-  /** Unseals bytes. Throws if they were not sealed under this key. */
-  unseal(bytes: Buffer, id: string): Fields {
+  /** Throws if the bytes were not sealed under this key. */
+  #unseal(bytes: Buffer, id: string): Fields {
     const opening = createDecipheriv(cipher, this.#derive('ticket', id), onlyNonce, {
       authTagLength: tagBytes,
     });
@@ -109,7 +95,7 @@ class StartKey {
     return JSON.parse(text.toString()) as Fields;
   }
 
-  startOf(id: string, ticket: string, [provider, expires, returnTo]: Fields): SignInStart {
+  #startOf(id: string, ticket: string, [provider, expires, returnTo]: Fields): SignInStart {
     return {
       id,
       label: id.slice(0, labelLength),

@@ -8,12 +8,12 @@ import {
   createProviderNetwork,
   maxProviderConnections,
 } from '../../src/identity-providers/provider-network.ts';
-import { createSignInStarts } from '../../src/identity-providers/sign-in-start.ts';
+import { SignInStarts } from '../../src/identity-providers/sign-in-start.ts';
 import { claims, forge, header, start as now, settingsOf } from '../support/corpora/forged-assertions.ts';
 import { eventually } from '../support/eventually.ts';
 import { json, publish, type StubResponse, startStubProvider } from '../support/servers/stub-provider.ts';
 
-const starts = createSignInStarts({ secret: Buffer.alloc(32, 7) });
+const starts = new SignInStarts(Buffer.alloc(32, 7));
 const start = starts.begin({
   provider: 'idp',
   returnTo: null,

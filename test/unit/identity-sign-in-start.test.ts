@@ -1,14 +1,14 @@
 import t from 'tap';
-import { createSignInStarts, isBoundTo } from '../../src/identity-providers/sign-in-start.ts';
+import { isBoundTo, SignInStarts } from '../../src/identity-providers/sign-in-start.ts';
 
 const secret = Buffer.alloc(32, 7);
-const starts = createSignInStarts({ secret });
+const starts = new SignInStarts(secret);
 const begun = { provider: 'idp', returnTo: '/inbox?a=ä', expires: 1_000 };
 const start = starts.begin(begun);
 
 t.test('a start is recognised by its ticket, also in another process', (t) => {
   t.strictSame(starts.open(start.ticket), start);
-  t.strictSame(createSignInStarts({ secret }).open(start.ticket), start);
+  t.strictSame(new SignInStarts(secret).open(start.ticket), start);
   t.match(start, { provider: 'idp', returnTo: '/inbox?a=ä', expires: 1_000 });
   t.equal(starts.open(starts.begin({ ...begun, returnTo: null }).ticket)?.returnTo, null);
   t.end();
@@ -47,7 +47,7 @@ const refused: Record<string, string> = {
   ]).toString('base64url'),
   'a padded ticket': `${start.ticket}=`,
   'a ticket with a space': ` ${start.ticket}`,
-  'another secret’s': createSignInStarts({ secret: Buffer.alloc(32, 8) }).begin(begun).ticket,
+  'another secret’s': new SignInStarts(Buffer.alloc(32, 8)).begin(begun).ticket,
   'a very long text': 'A'.repeat(1_000_000),
 };
 for (const [name, ticket] of Object.entries(refused)) {
@@ -80,6 +80,6 @@ t.test('a start belongs to the browser with its binding, whatever other cookies 
 });
 
 t.test('a short secret is refused', (t) => {
-  t.throws(() => createSignInStarts({ secret: Buffer.alloc(31) }), RangeError);
+  t.throws(() => new SignInStarts(Buffer.alloc(31)), RangeError);
   t.end();
 });

@@ -5,7 +5,7 @@ import {
   type Sender,
 } from '../../../src/identity-providers/identity-provider.ts';
 import { createProviderNetwork } from '../../../src/identity-providers/provider-network.ts';
-import { createSignInStarts } from '../../../src/identity-providers/sign-in-start.ts';
+import { SignInStarts } from '../../../src/identity-providers/sign-in-start.ts';
 import {
   claims,
   es256,
@@ -18,7 +18,7 @@ import {
 import { json, publish, startStubProvider } from './stub-provider.ts';
 
 /** What the provider begins sign-ins with. */
-export const starts = createSignInStarts({ secret: Buffer.alloc(32, 7) });
+export const starts = new SignInStarts(Buffer.alloc(32, 7));
 
 /** Who brings something; `held` are the cookies of what was begun there. */
 export interface TestSender extends Sender {
