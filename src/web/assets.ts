@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 import type { LogoFormat } from '../rules/logo-image.ts';
-import { loadModules } from './modules.ts';
-import type { ConsoleAddresses, ScriptAddresses, Site } from './site.ts';
+import { type Site, scriptNames } from './site.ts';
 
 /** A file for browsers. Its address contains a hash of its content, so that it may be cached forever. */
 export interface Asset {
@@ -17,12 +16,9 @@ export interface Logo {
   readonly format: LogoFormat;
 }
 
-/** Addresses of the files that pages load. */
-export type AssetAddresses = Pick<Site, 'logo' | 'icon' | 'style' | 'scripts' | 'console'>;
-
 /** All files that pages load. */
 export interface Assets {
-  readonly addresses: AssetAddresses;
+  readonly addresses: Pick<Site, 'logo' | 'icon' | 'style' | 'scripts' | 'console'>;
   /** Finds the asset at a request's path, compared byte for byte. */
   find(path: string): Asset | undefined;
 }
@@ -32,6 +28,9 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
+
+const importStatement = /^(import\b[^'"`;]*)(["'])([^"']+)\2/gm;
+const sourceMap = /^\/\/# sourceMappingURL=.*$/gm;
 
 /**
  * Reads the assets once, at the start. `path` is the area's, such as `/postern`; addresses are
@@ -52,21 +51,8 @@ export function loadAssets({ path, logo }: { readonly path: string; readonly log
   };
   const addModule = (name: string, text: string): string =>
     add(name, '.js', { contentType: contentTypes['.js']!, bytes: Buffer.from(text) });
-  const scripts: ScriptAddresses = {
-    password: addFile('password.js'),
-    token: addFile('token.js'),
-    copy: addFile('copy.js'),
-    address: addFile('address.js'),
-    fresh: addFile('fresh.js'),
-    fragment: addFile('fragment.js'),
-    cookies: addFile('cookies.js'),
-  };
-  const icon = addFile('icon.svg');
-  const style = addFile('style.css');
-  const console: ConsoleAddresses = {
-    script: loadModules(new URL('./assets/console/main.js', import.meta.url), addModule),
-    style: addFile('console.css'),
-  };
+  const scripts = scriptNames.map((name) => [name, addFile(`${name}.js`)]);
+  const main = new URL('./assets/console/main.js', import.meta.url);
   const logoAddress =
     logo === null
       ? null
@@ -75,7 +61,40 @@ export function loadAssets({ path, logo }: { readonly path: string; readonly log
           bytes: logo.bytes,
         });
   return {
-    addresses: { scripts, icon, style, console, logo: logoAddress },
+    addresses: {
+      scripts: Object.fromEntries(scripts),
+      icon: addFile('icon.svg'),
+      style: addFile('style.css'),
+      console: { script: loadModules(main, addModule), style: addFile('console.css') },
+      logo: logoAddress,
+    },
     find: (requested) => assets.get(requested),
   };
+}
+
+/**
+ * Reads a browser module with all its imports, from files and packages, and returns its address. Browsers know no packages, and
+ * our policy allows no import maps: imports are rewritten to addresses. `add` takes a name and a text, and returns the address.
+ */
+function loadModules(entry: URL, add: (name: string, text: string) => string): string {
+  const addresses = new Map<string, string>();
+  const open = new Set<string>();
+
+  function load(file: URL): string {
+    const known = addresses.get(file.href);
+    if (known !== undefined) return known;
+    if (open.has(file.href)) throw new Error(`${file.href} imports itself, by way of others`);
+    open.add(file.href);
+    const text = readFileSync(file, 'utf8')
+      .replace(sourceMap, '')
+      .replace(importStatement, (_, before, quote, name) => before + quote + load(find(name, file)) + quote);
+    const address = add(basename(file.pathname, extname(file.pathname)), text);
+    addresses.set(file.href, address);
+    return address;
+  }
+  return load(entry);
+}
+
+function find(name: string, from: URL): URL {
+  return name.startsWith('.') ? new URL(name, from) : new URL(import.meta.resolve(name));
 }

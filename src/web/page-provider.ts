@@ -6,7 +6,7 @@ import type { IdentityProvider } from '../identity-providers/identity-provider.t
 import type { EndSessionParameters } from '../identity-providers/provider-urls.ts';
 import type { Log } from '../log/log.ts';
 import type { Session } from '../stores/sessions.ts';
-import type { Provider } from './components/provider-link.ts';
+import type { Provider } from './pages/sign-in.ts';
 
 /** An identity provider of the sign-in page. */
 export interface PageProvider {

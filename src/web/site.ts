@@ -1,24 +1,8 @@
-/** Addresses of the scripts. Each improves a page that works without it. */
-export interface ScriptAddresses {
-  readonly password: string;
-  /** Moves a token from the address into its field. */
-  readonly token: string;
-  readonly copy: string;
-  /** Gives the response to a form an address that can be opened. */
-  readonly address: string;
-  /** Reloads a page about the signed-in user when someone goes back to it. */
-  readonly fresh: string;
-  /** Carries the fragment of the requested page through the sign-in. */
-  readonly fragment: string;
-  /** Tells people that their browser blocks cookies. */
-  readonly cookies: string;
-}
+/** Names of the scripts. Each improves a page that works without it, as its file says. */
+export const scriptNames = ['password', 'token', 'copy', 'address', 'fresh', 'fragment', 'cookies'] as const;
 
-/** Addresses of the console's files. */
-export interface ConsoleAddresses {
-  readonly script: string;
-  readonly style: string;
-}
+/** Name of a script. */
+export type ScriptName = (typeof scriptNames)[number];
 
 /** Facts about the site that all pages share. */
 export interface Site {
@@ -30,6 +14,7 @@ export interface Site {
   readonly logo: string | null;
   readonly icon: string;
   readonly style: string;
-  readonly scripts: ScriptAddresses;
-  readonly console: ConsoleAddresses;
+  /** Addresses by name. */
+  readonly scripts: Readonly<Record<ScriptName, string>>;
+  readonly console: { readonly script: string; readonly style: string };
 }

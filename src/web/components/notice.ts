@@ -1,6 +1,10 @@
 import type { VNode } from 'preact';
 import { type Content, html } from '../html.ts';
-import { noticeIcon } from './icons.ts';
+
+const shapes = {
+  problem: 'M10 5.5v5.5M10 14v.5',
+  success: 'M6 10.5l2.8 2.8L14 7.5',
+} as const;
 
 /** A notice about a result, at the top of a card. `id`: for the field that it describes. */
 export function notice(kind: 'problem' | 'success', content: Content, id?: string): VNode {
@@ -19,5 +23,15 @@ export function cookieNotice(content: Content): VNode {
       ${noticeIcon('problem')}
       <p>${content}</p>
     </div>
+  `;
+}
+
+/** A decorative icon in a circle beside a notice. */
+function noticeIcon(kind: keyof typeof shapes): VNode {
+  return html`
+    <svg class="notice-icon" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false">
+      <circle cx="10" cy="10" r="8.25" />
+      <path d=${shapes[kind]} />
+    </svg>
   `;
 }

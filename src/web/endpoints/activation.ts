@@ -9,13 +9,12 @@ import type { BrowserSessions } from '../browser-sessions.ts';
 import { activatedPage, activatePage } from '../pages/activate.ts';
 import type { Problem } from '../pages/problem.ts';
 import { destinationOf } from '../return-to.ts';
-import { anyone, callApi } from './api-call.ts';
-import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
+import { anyone, callApi, formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
 
 const credentials = z.object({ username: z.string(), password: z.string() });
 
-/** Dependencies of the first administrator's page. */
-export interface ActivationPageOptions {
+/** Creates `<path>/activate`, which makes the first administrator and signs them in. */
+export function createActivationPage(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly records: Pick<Records, 'bootstrap'>;
@@ -24,10 +23,7 @@ export interface ActivationPageOptions {
   /** Null: `web.password` is false. */
   readonly login: PasswordSignIn | null;
   readonly minPasswordLength: number;
-}
-
-/** Creates `<path>/activate`, which makes the first administrator and signs them in. */
-export function createActivationPage(options: ActivationPageOptions): readonly Endpoint<'open'>[] {
+}): readonly Endpoint<'open'>[] {
   const { area, sessions, records, activate, login, minPasswordLength } = options;
   const path = `${area.path}/activate`;
   return [

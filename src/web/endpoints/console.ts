@@ -11,8 +11,15 @@ import { ledToSignIn } from '../led-to-sign-in.ts';
 import { consolePage } from '../pages/console.ts';
 import { pageReply, shownPage } from './page.ts';
 
-/** Dependencies of the console's addresses. */
-export interface ConsoleOptions {
+/** Parts of the console below `<path>/console/`, each with pages of its single records. */
+const parts = ['api-keys', 'sessions', 'users', 'scope-sets', 'audit', 'account'];
+const places = ['', '/{id}', ...parts.map((part) => `/${part}/{id}`)];
+
+/**
+ * Creates `<path>/console/…`: one page for all addresses, whose scripts call the API. Without a session that may use the console
+ * people are led to the sign-in page.
+ */
+export function createConsole(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly sessionStore: Pick<Sessions, 'find'>;
@@ -22,17 +29,7 @@ export interface ConsoleOptions {
   /** The optional endpoints that Postern serves itself. */
   readonly served: readonly string[];
   readonly providers: readonly string[];
-}
-
-/** Parts of the console below `<path>/console/`, each with pages of its single records. */
-const parts = ['api-keys', 'sessions', 'users', 'scope-sets', 'audit', 'account'];
-const places = ['', '/{id}', ...parts.map((part) => `/${part}/{id}`)];
-
-/**
- * Creates `<path>/console/…`: one page for all addresses, whose scripts call the API. Without a session that may use the console
- * people are led to the sign-in page.
- */
-export function createConsole(options: ConsoleOptions): readonly Endpoint<'open'>[] {
+}): readonly Endpoint<'open'>[] {
   const { area, sessions, sessionStore, records, baseUrl: origin, ...told } = options;
   const { minPasswordLength, served, providers } = told;
   const { console } = area;

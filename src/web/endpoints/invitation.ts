@@ -3,8 +3,7 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { InvitationRecords } from '../../stores/invitation-records.ts';
 import type { WebArea } from '../area.ts';
 import { invitationPage, invitationRedeemedPage } from '../pages/invitation.ts';
-import { anyone, callApi } from './api-call.ts';
-import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
+import { anyone, callApi, formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
 
 /** Creates `<path>/invitation`, which sets an invited person's password. `redeem` is `POST /api/login/invitation`. */
 export function createInvitationPage(options: {

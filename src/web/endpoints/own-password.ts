@@ -6,8 +6,7 @@ import type { WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { ledToSignIn } from '../led-to-sign-in.ts';
 import { passwordChangedPage, passwordPage } from '../pages/password.ts';
-import { callApi } from './api-call.ts';
-import { formAction, pageReply, refusedForm, shownPage } from './page.ts';
+import { callApi, formAction, pageReply, refusedForm, shownPage } from './page.ts';
 
 /** Creates `<path>/password`, which changes one's own password. `change` is `PUT /api/self/password`. */
 export function createPasswordPage(options: {

@@ -1,39 +1,22 @@
 import type { Exchange } from '../../http/exchange.ts';
 import type { WebArea } from '../area.ts';
-import type { Provider } from '../components/provider-link.ts';
 import { admits, consoleAt } from '../console.ts';
-import type { Problem } from '../pages/problem.ts';
-import { signInPage } from '../pages/sign-in.ts';
+import { type Provider, type SignIn, signInPage } from '../pages/sign-in.ts';
 import { destination } from '../return-to.ts';
 
-/** Renders the sign-in page in a state, with the ways to sign in that lead to its destination. */
-export type RenderSignIn = (
-  exchange: Exchange,
-  shown: {
-    readonly returnTo: string | null;
-    readonly username?: string | undefined;
-    readonly signedInAs?: string | null;
-    readonly hasEnded?: boolean;
-    readonly hasLostCookie?: boolean;
-    readonly problem: Problem | null;
-  },
-) => Promise<string>;
-
-/** Creates the renderer of the sign-in page. */
-export function createRenderSignIn(area: WebArea, waysOf: WaysToSignIn): RenderSignIn {
-  return async (exchange, { username = '', ...shown }) =>
-    signInPage(area.site, { ...(await waysOf(exchange, shown.returnTo)), ...shown, username });
-}
+/** Ways to sign in. */
+type Ways = Pick<SignIn, 'password' | 'providers' | 'isForConsoleAlone'>;
 
 /** Finds the ways to sign in that lead to `returnTo`. */
 export type WaysToSignIn = (exchange: Exchange, returnTo: string | null) => Promise<Ways>;
 
-/** Ways to sign in. */
-export interface Ways {
-  readonly password: boolean;
-  readonly providers: readonly Provider[];
-  /** True if the console has ruled out other ways. */
-  readonly isForConsoleAlone: boolean;
+/** Renders the sign-in page in a state, with the ways to sign in that lead to its destination. */
+export type RenderSignIn = (exchange: Exchange, shown: Omit<SignIn, keyof Ways>) => Promise<string>;
+
+/** Creates the renderer of the sign-in page. */
+export function createRenderSignIn(area: WebArea, waysOf: WaysToSignIn): RenderSignIn {
+  return async (exchange, shown) =>
+    signInPage(area.site, { ...(await waysOf(exchange, shown.returnTo)), ...shown });
 }
 
 /** Creates the finder; `offered`: usable providers. */

@@ -4,9 +4,9 @@ import type { PasswordSignIn } from '../../endpoints/password-sign-in.ts';
 import { readForm } from '../../input/form-body.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
-import type { Provider } from '../components/provider-link.ts';
 import { consoleAt } from '../console.ts';
 import { hasLostCookie } from '../led-to-sign-in.ts';
+import type { Provider } from '../pages/sign-in.ts';
 import { destination, destinationOf, isReturnTo, returnToOf, returnToQuery } from '../return-to.ts';
 import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
 import type { RenderSignIn, WaysToSignIn } from './render-sign-in.ts';
@@ -20,18 +20,15 @@ const form = z.object({
 /** Query parameter by which the console says that its session has ended. */
 const endedParameter = 'ended';
 
-/** Dependencies of the sign-in page. */
-export interface SignInPageOptions {
+/** Creates `<path>/sign-in`: the page, and sign-in by password. */
+export function createSignInPage(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   /** Null: `web.password` is false. */
   readonly login: PasswordSignIn | null;
   readonly renderSignIn: RenderSignIn;
   readonly waysOf: WaysToSignIn;
-}
-
-/** Creates `<path>/sign-in`: the page, and sign-in by password. */
-export function createSignInPage(options: SignInPageOptions): readonly Endpoint<'open'>[] {
+}): readonly Endpoint<'open'>[] {
   const { area, sessions, login, renderSignIn, waysOf } = options;
   const path = `${area.path}/sign-in`;
 

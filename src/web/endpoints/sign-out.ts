@@ -3,21 +3,17 @@ import type { Session } from '../../stores/sessions.ts';
 import { leaving, redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { endSessionUrlOf, type PageProvider } from '../page-provider.ts';
-import { signOutPage } from '../pages/sign-out.ts';
-import { endSessionPage, signedOutPage } from '../pages/signed-out.ts';
+import { endSessionPage, signedOutPage, signOutPage } from '../pages/sign-out.ts';
 import { formAction, pageReply, shownPage } from './page.ts';
 
-/** Dependencies of signing out. */
-export interface SignOutOptions {
+/** Creates `<path>/sign-out` and `<path>/signed-out`: end the browser's sessions, here first, then at the provider. */
+export function createSignOut(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly providers: readonly PageProvider[];
   /** Creates a text that can't be guessed. */
   readonly newState: () => string;
-}
-
-/** Creates `<path>/sign-out` and `<path>/signed-out`: end the browser's sessions, here first, then at the provider. */
-export function createSignOut(options: SignOutOptions): readonly Endpoint<'open'>[] {
+}): readonly Endpoint<'open'>[] {
   const { area, sessions, providers } = options;
   const signedOut = `${area.path}/signed-out`;
   const providerOf = ({ method }: Session) => providers.find(({ name }) => name === method);

@@ -5,9 +5,8 @@ import { renderPage } from '../components/layout.ts';
 import { notice } from '../components/notice.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
-import { newPasswordField } from './new-password.ts';
+import { commonPartsOf, newPasswordField, tokenField } from './form-fields.ts';
 import { type FormWords, type Problem, problemTexts } from './problem.ts';
-import { firstField, tokenField } from './token-form.ts';
 
 /** State of the page that makes the first administrator. */
 export interface Activate {
@@ -35,7 +34,7 @@ export function activatePage(site: Site, activate: Activate): string {
   const { token = '', username = '', minPasswordLength, problem } = activate;
   const { notice: text, fields } = problemTexts(problem, words);
   const typed: Record<string, string> = { token, username };
-  const first = firstField(['token', 'username', 'password'], fields, (name) => (typed[name] ?? '') === '');
+  const partsOf = commonPartsOf(words, fields, (name) => (typed[name] ?? '') === '');
   return renderPage(site, {
     heading: 'Set up the first administrator',
     wrong: problem !== null,
@@ -45,28 +44,12 @@ export function activatePage(site: Site, activate: Activate): string {
       html`
         <form method="post" action=${`${site.path}/activate`}>
           ${tokenField({
-            label: words.labels.token!,
+            ...partsOf('token'),
             hint: 'Postern printed it when it first started, or it was set in the configuration.',
             sent: token,
-            problem: fields.token,
-            focus: first === 'token',
           })}
-          ${field({
-            name: 'username',
-            label: words.labels.username!,
-            type: 'text',
-            autocomplete: 'username',
-            value: username,
-            problem: fields.username,
-            focus: first === 'username',
-          })}
-          ${newPasswordField({
-            name: 'password',
-            label: words.labels.password!,
-            minLength: minPasswordLength,
-            problem: fields.password,
-            focus: first === 'password',
-          })}
+          ${field({ ...partsOf('username'), type: 'text', autocomplete: 'username', value: username })}
+          ${newPasswordField({ ...partsOf('password'), minLength: minPasswordLength })}
           ${submitButton('Create administrator')}
         </form>
       `,

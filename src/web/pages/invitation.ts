@@ -4,9 +4,8 @@ import { renderPage } from '../components/layout.ts';
 import { notice } from '../components/notice.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
-import { newPasswordField } from './new-password.ts';
+import { commonPartsOf, newPasswordField, tokenField } from './form-fields.ts';
 import { type FormWords, type Problem, problemTexts } from './problem.ts';
-import { firstField, tokenField } from './token-form.ts';
 
 /** State of the page on which invited people choose a password. */
 export interface Invitation {
@@ -32,7 +31,7 @@ const words: FormWords = {
 /** Renders `<path>/invitation`, with words for the codes of `POST /api/login/invitation`. */
 export function invitationPage(site: Site, { token = '', minPasswordLength, problem }: Invitation): string {
   const { notice: text, fields } = problemTexts(problem, words);
-  const first = firstField(['token', 'password'], fields, (name) => name === 'password' || token === '');
+  const partsOf = commonPartsOf(words, fields, (name) => name === 'password' || token === '');
   return renderPage(site, {
     heading: 'Choose your password',
     wrong: problem !== null,
@@ -42,19 +41,11 @@ export function invitationPage(site: Site, { token = '', minPasswordLength, prob
       html`
         <form method="post" action=${`${site.path}/invitation`}>
           ${tokenField({
-            label: words.labels.token!,
+            ...partsOf('token'),
             hint: 'The part of your invitation link after #token=',
             sent: token,
-            problem: fields.token,
-            focus: first === 'token',
           })}
-          ${newPasswordField({
-            name: 'password',
-            label: words.labels.password!,
-            minLength: minPasswordLength,
-            problem: fields.password,
-            focus: first === 'password',
-          })}
+          ${newPasswordField({ ...partsOf('password'), minLength: minPasswordLength })}
           ${submitButton('Set password')}
         </form>
       `,

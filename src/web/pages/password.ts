@@ -4,9 +4,8 @@ import { renderPage } from '../components/layout.ts';
 import { notice } from '../components/notice.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
-import { newPasswordField } from './new-password.ts';
+import { commonPartsOf, newPasswordField } from './form-fields.ts';
 import { type FormWords, type Problem, problemTexts } from './problem.ts';
-import { firstField } from './token-form.ts';
 
 /** State of the page for changing one's own password. */
 export interface OwnPassword {
@@ -27,7 +26,7 @@ const words: FormWords = {
 /** Renders `<path>/password`, with words for the codes of `PUT /api/self/password`. */
 export function passwordPage(site: Site, { username, minPasswordLength, problem }: OwnPassword): string {
   const { notice: text, fields } = problemTexts(problem, words);
-  const first = firstField(Object.keys(words.labels), fields, () => true);
+  const partsOf = commonPartsOf(words, fields, () => true);
   return renderPage(site, {
     heading: 'Change your password',
     wrong: problem !== null,
@@ -38,21 +37,8 @@ export function passwordPage(site: Site, { username, minPasswordLength, problem 
       html`
         <form method="post" action=${`${site.path}/password`}>
           <input type="text" autocomplete="username" value=${username} hidden />
-          ${field({
-            name: 'current_password',
-            label: words.labels.current_password!,
-            type: 'password',
-            autocomplete: 'current-password',
-            problem: fields.current_password,
-            focus: first === 'current_password',
-          })}
-          ${newPasswordField({
-            name: 'new_password',
-            label: words.labels.new_password!,
-            minLength: minPasswordLength,
-            problem: fields.new_password,
-            focus: first === 'new_password',
-          })}
+          ${field({ ...partsOf('current_password'), type: 'password', autocomplete: 'current-password' })}
+          ${newPasswordField({ ...partsOf('new_password'), minLength: minPasswordLength })}
           <div class="actions">
             ${submitButton('Change password')} ${linkButton(`${site.path}/`, 'Cancel', 'secondary')}
           </div>

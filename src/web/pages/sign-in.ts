@@ -1,14 +1,20 @@
 import type { VNode } from 'preact';
 import { accountName } from '../components/account-name.ts';
-import { submitButton } from '../components/button.ts';
+import { type Emphasis, linkButton, submitButton } from '../components/button.ts';
 import { field } from '../components/field.ts';
 import { renderPage } from '../components/layout.ts';
 import { cookieNotice, notice } from '../components/notice.ts';
-import { type Provider, providerLinks } from '../components/provider-link.ts';
 import { html } from '../html.ts';
 import { returnToQuery } from '../return-to.ts';
-import type { ScriptAddresses, Site } from '../site.ts';
+import type { ScriptName, Site } from '../site.ts';
 import { type FormWords, type Problem, type ProblemTexts, problemTexts } from './problem.ts';
+
+/** A provider to sign in with. */
+export interface Provider {
+  /** Name in the configuration and in addresses. */
+  readonly name: string;
+  readonly label: string;
+}
 
 /** State of the sign-in page. */
 export interface SignIn {
@@ -19,7 +25,7 @@ export interface SignIn {
   /** True if only the console rules out signing in with a password. Default: false. */
   readonly isForConsoleAlone?: boolean;
   /** The user name entered before, or signed in. */
-  readonly username?: string;
+  readonly username?: string | undefined;
   /** The signed-in user, whom the console asks to sign in again. */
   readonly signedInAs?: string | null;
   /** True if a session has ended while its user was using the console. */
@@ -76,7 +82,7 @@ export function signInPage(site: Site, signIn: SignIn): string {
   });
 }
 
-function scriptsOf({ password, signedInAs = null, returnTo }: SignIn): readonly (keyof ScriptAddresses)[] {
+function scriptsOf({ password, signedInAs = null, returnTo }: SignIn): readonly ScriptName[] {
   return [
     ...(password ? (['password'] as const) : []),
     ...(signedInAs === null ? [] : (['fresh'] as const)),
@@ -131,4 +137,20 @@ function form({ path }: Site, signIn: SignIn, { notice, fields }: ProblemTexts):
       ${submitButton('Sign in')}
     </form>
   `;
+}
+
+/** A list of links to the providers, with `returnTo` as destination. */
+function providerLinks(
+  path: string,
+  providers: readonly Provider[],
+  returnTo: string | null,
+  emphasis: Emphasis,
+): VNode {
+  const query = returnToQuery(returnTo);
+  const item = ({ name, label }: Provider) => html`
+    <li>
+      ${linkButton(`${path}/sign-in/${encodeURIComponent(name)}${query}`, ['Sign in with ', label], emphasis)}
+    </li>
+  `;
+  return html`<ul class="providers">${providers.map(item)}</ul>`;
 }

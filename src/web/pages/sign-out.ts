@@ -1,4 +1,4 @@
-import { submitButton } from '../components/button.ts';
+import { linkButton, submitButton } from '../components/button.ts';
 import { renderPage } from '../components/layout.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
@@ -10,6 +10,45 @@ export function signOutPage(site: Site): string {
     content: [
       html`<p>This ends your session in this browser.</p>`,
       html`<form method="post" action=${`${site.path}/sign-out`}>${submitButton('Sign out')}</form>`,
+    ],
+  });
+}
+
+/** Renders `<path>/signed-out`. `stillSignedInAt`: label of the provider that may still know the browser. */
+export function signedOutPage(
+  site: Site,
+  { stillSignedInAt }: { readonly stillSignedInAt: string | null },
+): string {
+  return renderPage(site, {
+    heading: 'You are signed out',
+    content: [
+      html`<p>Your session in this browser has ended.</p>`,
+      stillSignedInAt !== null &&
+        html`
+          <p>
+            You may still be signed in at ${stillSignedInAt}. On a computer that others use, sign out there too, or close
+            the browser.
+          </p>
+        `,
+      linkButton(`${site.path}/sign-in`, 'Sign in again'),
+    ],
+  });
+}
+
+/**
+ * Renders the page of a sign-out that continues at the provider: the response's `Refresh` header leads to `url`, as does a link,
+ * for browsers that ignore the header. `provider`: its label.
+ */
+export function endSessionPage(
+  site: Site,
+  { provider, url }: { readonly provider: string; readonly url: string },
+): string {
+  return renderPage(site, {
+    heading: `Signing you out at ${provider}…`,
+    address: `${site.path}/signed-out`,
+    content: [
+      html`<p>You are already signed out here. If nothing happens, use the link below.</p>`,
+      linkButton(url, ['Sign out at ', provider]),
     ],
   });
 }

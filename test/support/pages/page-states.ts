@@ -6,8 +6,7 @@ import { homePage } from '../../../src/web/pages/home.ts';
 import { invitationPage, invitationRedeemedPage } from '../../../src/web/pages/invitation.ts';
 import { passwordChangedPage, passwordPage } from '../../../src/web/pages/password.ts';
 import { type SignIn, signInPage } from '../../../src/web/pages/sign-in.ts';
-import { signOutPage } from '../../../src/web/pages/sign-out.ts';
-import { endSessionPage, signedOutPage } from '../../../src/web/pages/signed-out.ts';
+import { endSessionPage, signedOutPage, signOutPage } from '../../../src/web/pages/sign-out.ts';
 import type { Site } from '../../../src/web/site.ts';
 
 const providers = [

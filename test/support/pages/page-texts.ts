@@ -5,7 +5,7 @@ import { homePage } from '../../../src/web/pages/home.ts';
 import { invitationPage, invitationRedeemedPage } from '../../../src/web/pages/invitation.ts';
 import { passwordPage } from '../../../src/web/pages/password.ts';
 import { signInPage } from '../../../src/web/pages/sign-in.ts';
-import { endSessionPage, signedOutPage } from '../../../src/web/pages/signed-out.ts';
+import { endSessionPage, signedOutPage } from '../../../src/web/pages/sign-out.ts';
 import type { Site } from '../../../src/web/site.ts';
 import { readCorpus } from '../corpora/corpus.ts';
 import { isLong } from '../gateway/gateway-under-load.ts';
