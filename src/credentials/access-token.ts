@@ -43,8 +43,16 @@ export interface AccessTokens {
   jwks(): Promise<JSONWebKeySet>;
 }
 
-/** Settings of access tokens. */
-export interface AccessTokenOptions {
+/** Use of the keys of access tokens; their type is that of RFC 9068 §2.1. */
+export const accessTokenUse: KeyUse = { purpose: 'access-token', type: 'at+jwt' };
+
+const tokenType = accessTokenUse.type;
+const clientId = 'postern';
+/** As much as a whole request head may take by default. */
+const maxTokenLength = 16 * 1024;
+
+/** Creates the signer and verifier of one issuer; throws when no key has `algorithm`, or a key can't be read. */
+export function createAccessTokens(options: {
   /** `iss` and `aud`: the base URL without trailing slash. */
   readonly issuer: string;
   /** The keys of {@link accessTokenUse}; all verify and are published. */
@@ -55,18 +63,7 @@ export interface AccessTokenOptions {
   readonly now: () => number;
   /** Creates a `jti`; default UUIDv7. */
   readonly newId?: () => string;
-}
-
-/** Use of the keys of access tokens; their type is that of RFC 9068 §2.1. */
-export const accessTokenUse: KeyUse = { purpose: 'access-token', type: 'at+jwt' };
-
-const tokenType = accessTokenUse.type;
-const clientId = 'postern';
-/** As much as a whole request head may take by default. */
-const maxTokenLength = 16 * 1024;
-
-/** Creates the signer and verifier of one issuer; throws when no key has `algorithm`, or a key can't be read. */
-export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
+}): AccessTokens {
   const { issuer, keys, algorithm, lifetimeMs, now, newId = uuidv7 } = options;
   keys.signer(algorithm);
 

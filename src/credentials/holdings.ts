@@ -12,12 +12,6 @@ export interface Held {
   readonly scopeSets: readonly string[];
 }
 
-/** Rights named by an identity provider's grants: scopes, and sets by name. */
-export interface GrantedNames {
-  readonly scopes: readonly string[];
-  readonly setNames: readonly string[];
-}
-
 /** Evaluates stored users and keys under one configuration. */
 export interface Holdings {
   /**
@@ -32,8 +26,8 @@ export interface Holdings {
   fromProviders(found: UserWithSets): Held;
   /** The key's own scopes and sets, as far as its owner holds them now; all of them if the owner was removed. */
   ofKey(found: ApiKeyWithOwner): Held;
-  /** All rights named by the configured grants of an issuer. */
-  grantableBy(issuer: string): GrantedNames;
+  /** All rights named by the configured grants of an issuer: scopes, and sets by name. */
+  grantableBy(issuer: string): { readonly scopes: readonly string[]; readonly setNames: readonly string[] };
   /** The scopes that these sets give now. */
   scopesOf(sets: readonly ScopeSet[]): readonly string[];
 }
@@ -58,8 +52,14 @@ export function createHoldings(
   providers: Readonly<Record<string, Pick<IdentityProviderConfig, 'issuer' | 'grants'>>>,
 ): Holdings {
   const byIssuer = new Map<string, ConfiguredProvider[]>();
-  for (const [name, { issuer, grants }] of Object.entries(providers))
-    byIssuer.set(issuer, [...(byIssuer.get(issuer) ?? []), { name, grants: grants.map(toConfiguredGrant) }]);
+  for (const [name, { issuer, grants: configured }] of Object.entries(providers)) {
+    const grants = configured.map((grant) => ({
+      name: nameOfGrant(grant),
+      scopes: new Set(grant.scopes),
+      scopeSets: new Set(grant.scope_sets),
+    }));
+    byIssuer.set(issuer, [...(byIssuer.get(issuer) ?? []), { name, grants }]);
+  }
 
   /**
    * The provider of that name; if there is none, the only provider of the issuer, which must have been renamed, because an
@@ -145,13 +145,5 @@ function stillGranted(
     scopeSets: sets
       .filter(({ id, name }) => granted.scopeSets.includes(id) && grants.some((g) => g.scopeSets.has(name)))
       .map(({ id }) => id),
-  };
-}
-
-function toConfiguredGrant(grant: IdentityProviderConfig['grants'][number]): ConfiguredGrant {
-  return {
-    name: nameOfGrant(grant),
-    scopes: new Set(grant.scopes),
-    scopeSets: new Set(grant.scope_sets),
   };
 }

@@ -6,14 +6,8 @@ export const invitationLifetimeMs = 7 * 24 * 60 * 60 * 1000;
 /** 192 bits: a random token needs no slow hash. */
 const tokenBytes = 24;
 
-/** A token as it is shown once, and as it is stored. */
-export interface MintedInvitation {
-  readonly token: string;
-  readonly hash: Uint8Array;
-}
-
-/** Mints the token of an invitation; `random` gives that many random bytes. */
-export function mintInvitation(random: (byteCount: number) => Uint8Array): MintedInvitation {
+/** Mints an invitation: the token, shown once, and its hash, which is stored. `random` gives that many random bytes. */
+export function mintInvitation(random: (byteCount: number) => Uint8Array) {
   const token = Buffer.from(random(tokenBytes)).toString('base64url');
   return { token, hash: invitationHash(token) };
 }

@@ -1,23 +1,9 @@
 import argon2 from 'argon2';
+import { costOfPasswordHash } from '../rules/password-hash.ts';
 import { maxPasswordBytes } from '../rules/text-limits.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
-import { costOf, createPasswordCosts } from './password-costs.ts';
 import { dummyHash, verifyPasswordHash } from './password-hashes.ts';
 import { createWorkQueue, type WorkLoad } from './work-queue.ts';
-
-/** The cost of a password hash, and bounds on concurrent hashing. */
-export interface PasswordHasherOptions {
-  /** Memory of one hash, in bytes (argon2 counts KiB: rounded down). */
-  readonly memoryBytes: number;
-  readonly iterations: number;
-  readonly parallelism: number;
-  /** Hashes that run at a time, each on its own thread. */
-  readonly concurrency: number;
-  /** Hashes that may wait beside them. */
-  readonly queue: number;
-  /** The prefixes of the stored hashes, for their costs; default: the configured cost only. */
-  readonly storedHashes?: () => Awaitable<readonly string[]>;
-}
 
 /** The result of checking a password; `rehash`: correct, but stored with other parameters than are configured now. */
 export interface PasswordVerdict {
@@ -39,16 +25,16 @@ export interface PasswordHasher {
   load(): WorkLoad;
 }
 
-/** The reason for which a text can't be a password. */
-export interface PasswordProblem {
-  readonly problem: 'malformed_unicode' | 'too_short' | 'too_long';
-}
-
+/** Time for which the costs read from the store are used, ms. */
+const maxCostsAgeMs = 60_000;
 /** NFC never turns 1.5 UTF-16 units into less than one UTF-8 byte: a longer text is always too long. */
 const maxRawLength = 2 * maxPasswordBytes;
 
 /** The password as it is hashed: NFC, at least `minLength` code points, at most 1,024 bytes; else the problem. */
-export function parsePassword(raw: string, minLength: number): string | PasswordProblem {
+export function parsePassword(
+  raw: string,
+  minLength: number,
+): string | { readonly problem: 'malformed_unicode' | 'too_short' | 'too_long' } {
   if (!raw.isWellFormed()) return { problem: 'malformed_unicode' };
   // Before NFC, which takes quadratic time on a run of combining marks.
   if (raw.length > maxRawLength) return { problem: 'too_long' };
@@ -57,8 +43,19 @@ export function parsePassword(raw: string, minLength: number): string | Password
   return [...password].length < minLength ? { problem: 'too_short' } : password;
 }
 
-/** Creates the hasher. */
-export function createPasswordHasher(options: PasswordHasherOptions): PasswordHasher {
+/** Creates the hasher, with the cost of a new hash and bounds on concurrent hashing. */
+export function createPasswordHasher(options: {
+  /** Memory of one hash, in bytes (argon2 counts KiB: rounded down). */
+  readonly memoryBytes: number;
+  readonly iterations: number;
+  readonly parallelism: number;
+  /** Hashes that run at a time, each on its own thread. */
+  readonly concurrency: number;
+  /** Hashes that may wait beside them. */
+  readonly queue: number;
+  /** The prefixes of the stored hashes, for their costs; default: the configured cost only. */
+  readonly storedHashes?: () => Awaitable<readonly string[]>;
+}): PasswordHasher {
   const queue = createWorkQueue(options);
   const cost = {
     type: argon2.argon2id,
@@ -101,5 +98,47 @@ export function createPasswordHasher(options: PasswordHasherOptions): PasswordHa
     hash: (password) => queue.run(() => argon2.hash(password, cost)),
     verify,
     load: queue.load,
+  };
+}
+
+/**
+ * The prefix of a password hash that determines the cost of a check, in one spelling; undefined for other strings. Takes
+ * hashes and their prefixes.
+ */
+export function costOf(hash: string): string | undefined {
+  return costOfPasswordHash(hash)?.prefix;
+}
+
+/**
+ * Creates a list of every cost in use, as returned by {@link costOf}; that of `hash`, the hash just checked, is among them.
+ * `configured` is the cost of new hashes, `stored` reads the prefixes of the stored ones. They are read again after a minute; if
+ * that fails, the known costs stay.
+ */
+export function createPasswordCosts(
+  configured: string,
+  stored: () => Awaitable<readonly string[]>,
+): (hash: string | null) => Promise<ReadonlySet<string>> {
+  let costs = new Set([configured]);
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | null = null;
+
+  async function read(): Promise<void> {
+    try {
+      const known = (await stored()).map(costOf).filter((cost) => cost !== undefined);
+      costs = new Set([configured, ...known]);
+    } catch {
+      // A sign-in that needs the store fails on its own.
+    }
+    readAt = performance.now();
+    reading = null;
+  }
+
+  return async (hash) => {
+    if (performance.now() - readAt >= maxCostsAgeMs) reading ??= read();
+    await reading;
+    const cost = hash === null ? undefined : costOf(hash);
+    // Written since the costs were read, by a process with another configuration.
+    if (cost !== undefined) costs.add(cost);
+    return costs;
   };
 }

@@ -25,18 +25,15 @@ export interface LoginThrottle {
   /** `canonicalName` as returned by account-name.ts. Rejects with {@link Refusal} `too_many_attempts` over a limit. */
   attempt(canonicalName: string, address: string): Promise<CountedAttempt>;
   /** Finds the failures counted against an account, from all addresses. */
-  stateOf(canonicalName: string): Promise<AccountThrottle>;
+  stateOf(canonicalName: string): Promise<{
+    readonly failures: number;
+    /** Time until the last window ends, ms; null: nothing is counted. */
+    readonly remainingMs: number | null;
+    /** True if sign-ins are refused, from anywhere or from an address with too many failures. */
+    readonly isRefusing: boolean;
+  }>;
   /** Forgets the failures counted against an account, but not those against addresses. */
   lift(canonicalName: string): Promise<void>;
-}
-
-/** Failures counted against an account. */
-export interface AccountThrottle {
-  readonly failures: number;
-  /** Time until the last window ends, ms; null: nothing is counted. */
-  readonly remainingMs: number | null;
-  /** True if sign-ins are refused, from anywhere or from an address with too many failures. */
-  readonly isRefusing: boolean;
 }
 
 /** Counts attempts by an address that presents tokens. */
@@ -63,11 +60,9 @@ export function createLoginThrottle(attempts: Attempts, limits: LoginLimits): Lo
       const counters = await attempts.findAttempts(groupOf(canonicalName));
       const ofAccount = counters.find(({ key }) => key === account)?.count ?? 0;
       const ofPairs = counters.filter(({ key }) => key.startsWith(pair)).map(({ count }) => count);
+      const fromPairs = ofPairs.reduce((sum, count) => sum + count, 0);
       return {
-        failures: Math.max(
-          ofAccount,
-          ofPairs.reduce((sum, count) => sum + count, 0),
-        ),
+        failures: Math.max(ofAccount, fromPairs),
         remainingMs:
           counters.length === 0 ? null : Math.max(...counters.map(({ remainingMs }) => remainingMs)),
         isRefusing:
@@ -116,11 +111,9 @@ async function count(
     async giveBack() {
       if (!counted) return;
       counted = false;
-      await attempts.giveBack(limits, windowMs).catch(ignoreUnavailable);
+      await attempts.giveBack(limits, windowMs).catch((error: unknown) => {
+        if (!(error instanceof Refusal && error.code === 'store_unavailable')) throw error;
+      });
     },
   };
-}
-
-function ignoreUnavailable(error: unknown): void {
-  if (!(error instanceof Refusal && error.code === 'store_unavailable')) throw error;
 }

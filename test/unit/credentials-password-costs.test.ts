@@ -1,5 +1,5 @@
 import t from 'tap';
-import { costOf, createPasswordCosts } from '../../src/credentials/password-costs.ts';
+import { costOf, createPasswordCosts } from '../../src/credentials/passwords.ts';
 
 const rest = 'c2FsdHNhbHRzYWx0c2FsdA$aGFzaA';
 const today = '$argon2id$v=19$m=19456,t=2,p=1$';

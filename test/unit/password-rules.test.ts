@@ -1,6 +1,5 @@
 import t from 'tap';
-import { isCommonPassword } from '../../src/credentials/common-passwords.ts';
-import { passwordFault } from '../../src/credentials/password-rules.ts';
+import { isCommonPassword, passwordFault } from '../../src/credentials/password-rules.ts';
 import { canonicalAccountName } from '../../src/rules/account-name.ts';
 
 const faults: readonly (readonly [password: string, username: string | null, fault: string | undefined])[] = [
