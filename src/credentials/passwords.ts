@@ -89,14 +89,12 @@ export function createPasswordHasher(options: {
     return { ok: false, rehash: false };
   }
 
-  async function verify(phc: string | null, raw: string): Promise<PasswordVerdict> {
-    const password = parsePassword(raw, 0);
-    return queue.run(() => (typeof password === 'string' ? judge(phc, password) : judge(null, '')));
-  }
-
   return {
     hash: (password) => queue.run(() => argon2.hash(password, cost)),
-    verify,
+    verify(phc, raw) {
+      const password = parsePassword(raw, 0);
+      return queue.run(() => (typeof password === 'string' ? judge(phc, password) : judge(null, '')));
+    },
     load: queue.load,
   };
 }

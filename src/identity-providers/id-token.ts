@@ -6,14 +6,6 @@ import { hasValue } from './claims.ts';
 import { type JsonObject, parseJsonObject } from './json-object.ts';
 import type { ProviderKeys } from './key-set.ts';
 
-/** A parsed JWT; nothing in it is verified. */
-interface CompactJws {
-  readonly header: JsonObject;
-  readonly payload: JsonObject;
-  /** The signed part: the first two segments, unchanged. */
-  readonly signingInput: string;
-}
-
 /** An assertion (ID token) that is valid now: signed by its provider, for us. */
 export interface VerifiedAssertion {
   readonly claims: JsonObject;
@@ -52,18 +44,15 @@ export const maxSubjectLength = 255;
  */
 export async function verifyAssertion(assertion: string, rules: AssertionRules): Promise<VerifiedAssertion> {
   const { settings, keys, now } = rules;
-  const jws = parseCompactJws(assertion);
-  if (jws === undefined) throw refusal('shape');
-  const { header, payload } = jws;
-  const named = readHeader(header, settings.algorithms, 'JWT');
+  const { named, payload, signingInput } = readToken(assertion, settings.algorithms, 'JWT');
   // Cheap checks come first: another provider's assertion, or a token of ours, must not cause a fetch of keys.
   requireKind(payload);
   requireParties(payload, settings);
   const expires = requireTimes(payload, settings, now());
   const subject = requireSubject(payload);
   const nonce = optionalText(payload, 'nonce');
-  const replayId = replayIdOf(jws, settings.issuer);
-  await requireSignature(assertion, named.alg, await keys.find(named));
+  const replayId = replayIdOf(payload, signingInput, settings.issuer);
+  await requireSignature(assertion, named, keys);
   requireClaims(payload, settings.require);
   return {
     claims: payload,
@@ -76,46 +65,29 @@ export async function verifyAssertion(assertion: string, rules: AssertionRules):
 }
 
 /**
- * Parses a compact JWS (RFC 7515 §7.1): three segments in canonical base64url, the first two of them JSON objects
- * without duplicate members. Undefined for anything else, including an encrypted or unsigned token.
+ * Reads a token, verifying nothing but its form: a compact JWS (RFC 7515 §7.1) of three segments in canonical base64url, the first
+ * two of them JSON objects without duplicate members, whose `typ` is `kind` or absent. Key material in the header is ignored: jwk,
+ * jku, x5c and x5u are the sender's claims.
  */
-export function parseCompactJws(text: string): CompactJws | undefined {
-  if (text.length > maxTokenLength) return undefined;
-  const parts = text.split('.');
-  const [header, payload, signature] = parts.map(decodeCanonical);
-  if (parts.length !== 3 || header === undefined || payload === undefined || signature === undefined)
-    return undefined;
-  const headerObject = parseJsonObject(header);
-  const payloadObject = parseJsonObject(payload);
-  if (headerObject === undefined || payloadObject === undefined) return undefined;
-  return {
-    header: headerObject,
-    payload: payloadObject,
-    signingInput: text.slice(0, text.lastIndexOf('.')),
-  };
+export function readToken(text: string, algorithms: readonly string[], kind: 'JWT' | 'LOGOUT+JWT') {
+  if (text.length > maxTokenLength) throw refusal('shape');
+  const segments = text.split('.').map(decodeCanonical);
+  const [header, payload] = segments.slice(0, 2).map((bytes) => bytes && parseJsonObject(bytes));
+  if (segments.length !== 3 || header === undefined || payload === undefined || segments[2] === undefined)
+    throw refusal('shape');
+  const { alg, kid, typ, crit, cty } = header;
+  if (typeof alg !== 'string' || !algorithms.includes(alg)) throw refusal('alg');
+  if (kid !== undefined && typeof kid !== 'string') throw refusal('kid');
+  // Not at+jwt or another kind of token in its place (RFC 8725 §3.11).
+  if (typ !== undefined && !(typeof typ === 'string' && typ.toUpperCase() === kind)) throw refusal('typ');
+  if (crit !== undefined || cty !== undefined) throw refusal('crit or cty');
+  return { named: { alg, kid }, payload, signingInput: text.slice(0, text.lastIndexOf('.')) };
 }
 
 /** Decodes base64url; undefined if empty or not canonical: padding, non-zero spare bits, other characters. */
 function decodeCanonical(part: string): Buffer | undefined {
   const bytes = Buffer.from(part, 'base64url');
   return part !== '' && bytes.toString('base64url') === part ? bytes : undefined;
-}
-
-/**
- * Reads a token's header, whose `typ` must be `kind` or absent. Key material in it is ignored: jwk, jku, x5c and x5u are the
- * sender's claims.
- */
-export function readHeader(
-  { alg, kid, typ, crit, cty }: JsonObject,
-  algorithms: readonly string[],
-  kind: 'JWT' | 'LOGOUT+JWT',
-) {
-  if (typeof alg !== 'string' || !algorithms.includes(alg)) throw refusal('alg');
-  if (kid !== undefined && typeof kid !== 'string') throw refusal('kid');
-  // Not at+jwt or another kind of token in its place (RFC 8725 §3.11).
-  if (typ !== undefined && !(typeof typ === 'string' && typ.toUpperCase() === kind)) throw refusal('typ');
-  if (crit !== undefined || cty !== undefined) throw refusal('crit or cty');
-  return { alg, kid };
 }
 
 /**
@@ -172,14 +144,15 @@ export function sidIn({ sid }: JsonObject): string | undefined {
     : undefined;
 }
 
-/** Verifies the signature by exactly the given algorithm. */
+/** Verifies the signature by exactly the named algorithm, with the named key. */
 export async function requireSignature(
-  assertion: string,
-  alg: string,
-  key: Parameters<typeof compactVerify>[1],
-) {
+  token: string,
+  named: { readonly alg: string; readonly kid?: string },
+  keys: ProviderKeys,
+): Promise<void> {
+  const key = await keys.find(named);
   try {
-    await compactVerify(assertion, key, { algorithms: [alg] });
+    await compactVerify(token, key, { algorithms: [named.alg] });
   } catch (error) {
     if (error instanceof errors.JOSEError) throw refusal(error.code);
     throw error;
@@ -199,7 +172,7 @@ export function optionalText(claims: JsonObject, name: string): string | undefin
 }
 
 /** A digest of `jti`, or without one of the signed part: anyone can vary an ECDSA signature, but not its content. */
-export function replayIdOf({ payload, signingInput }: CompactJws, issuer: string): string {
+export function replayIdOf(payload: JsonObject, signingInput: string, issuer: string): string {
   const jti = optionalText(payload, 'jti');
   const identity = JSON.stringify(jti ? [issuer, 'jti', jti] : [issuer, 'signed', signingInput]);
   return createHash('sha256').update(identity).digest('base64url');

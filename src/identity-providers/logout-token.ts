@@ -3,8 +3,7 @@ import type { SessionsOfProvider } from '../stores/sessions.ts';
 import {
   type AssertionRules,
   optionalText,
-  parseCompactJws,
-  readHeader,
+  readToken,
   refusal,
   replayIdOf,
   requireParties,
@@ -49,10 +48,7 @@ export function refusedLogout(cause: string): Refusal {
 }
 
 async function verify(token: string, { settings, keys, now }: AssertionRules): Promise<VerifiedLogout> {
-  const jws = parseCompactJws(token);
-  if (jws === undefined) throw refusal('shape');
-  const { header, payload } = jws;
-  const named = readHeader(header, settings.algorithms, 'LOGOUT+JWT');
+  const { named, payload, signingInput } = readToken(token, settings.algorithms, 'LOGOUT+JWT');
   // Cheap checks come first: any other token must not cause a fetch of keys.
   requireLogout(payload);
   requireParties(payload, settings);
@@ -60,8 +56,8 @@ async function verify(token: string, { settings, keys, now }: AssertionRules): P
   const expires = requireTimes(payload, { leeway: settings.leeway, parameters: {} }, now());
   const sessions = sessionsIn(payload, settings.issuer);
   if (!optionalText(payload, 'jti')) throw refusal('jti');
-  const replayId = replayIdOf(jws, settings.issuer);
-  await requireSignature(token, named.alg, await keys.find(named));
+  const replayId = replayIdOf(payload, signingInput, settings.issuer);
+  await requireSignature(token, named, keys);
   return { sessions, replayId, acceptedUntil: expires + settings.leeway };
 }
 

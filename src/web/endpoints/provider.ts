@@ -57,7 +57,8 @@ export function createProviderPages(
       return { ...reply, headers: [...(reply.headers ?? []), ...clearing] };
     } catch (error) {
       // Returning to this address, or reloading it, presents a used state.
-      if (isUnknown(error) && (await sessions.current(exchange)) !== null)
+      const isUnknown = error instanceof Refusal && error.code === 'invalid_assertion';
+      if (isUnknown && (await sessions.current(exchange)) !== null)
         return redirection(303, area.homeAt(exchange.head.host));
       const returnTo = wantedPage(page, exchange);
       return refusedForm(area, call, error, (problem) => renderSignIn(exchange, { returnTo, problem }));
@@ -91,8 +92,4 @@ async function presentedIn(provider: PageProvider['provider'], query: string) {
     if (error instanceof ValidationError) throw new Refusal('invalid_assertion', { cause: 'no response' });
     throw error;
   }
-}
-
-function isUnknown(error: unknown): boolean {
-  return error instanceof Refusal && error.code === 'invalid_assertion';
 }
