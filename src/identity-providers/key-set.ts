@@ -27,8 +27,8 @@ const maxModulusBits = 16_384;
 const maxKeys = 100;
 
 /**
- * The usable keys of a JWKS document (RFC 7517): without keys that are symmetric, of an unknown type, private, not for signatures,
- * weak or malformed, and without keys that share a `kid` but differ.
+ * The usable keys of a JWKS document (RFC 7517): without keys that are symmetric, of an unknown type, private, not for
+ * signatures, weak or malformed, and without keys that share a `kid` but differ.
  */
 export function parseKeySet(document: JsonObject): readonly VerificationKey[] {
   const listed: unknown = document.keys;

@@ -8,7 +8,7 @@ t.setTimeout(600_000);
 
 const refused = (page: Page) => page.waitForSelector('dialog [role=alert]');
 
-t.test('what is refused keeps what was entered', async (t) => {
+t.test('a refused form keeps the entered values', async (t) => {
   const context = await openBrowser(t);
   if (context === null) return;
   const gateway = await startConsole(t);
@@ -50,7 +50,7 @@ t.test('what is refused keeps what was entered', async (t) => {
   t.ok(await page.isChecked('dialog [value="store:write"]'));
 });
 
-t.test('what is confirmed is what the form shows', async (t) => {
+t.test('a confirmation covers the values that the form shows', async (t) => {
   const context = await openBrowser(t);
   if (context === null) return;
   const gateway = await startConsole(t);
@@ -137,7 +137,7 @@ t.test('who is signed in is always there, and a way out', async (t) => {
   await page.waitForURL(/^http:\/\/orders\.acme\.localhost/);
 });
 
-t.test('one’s own password: its rules, a look at it, and what was wrong', async (t) => {
+t.test('the form for one’s own password shows its rules, the password and its faults', async (t) => {
   const context = await openBrowser(t);
   if (context === null) return;
   const gateway = await startConsole(t);

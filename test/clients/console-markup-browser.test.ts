@@ -106,7 +106,7 @@ t.test(`${texts.length} texts of attack in every list`, async (t) => {
       }
     });
   for (const kind of details)
-    await t.test(`one of ${kind}`, async (t) => {
+    await t.test(`the pages of single ${kind}`, async (t) => {
       for (let n = 1; n <= texts.length; n += 29) await look(t, `${kind}/text-${String(n).padStart(6, '0')}`);
     });
 });

@@ -49,7 +49,7 @@ const missingIn = async (page: Page, row: string, wanted: readonly string[]) => 
   return wanted.filter((scope) => !text.includes(scope));
 };
 
-t.test('what has no room is a key away', async (t) => {
+t.test('scopes that a row has no room for are a key press away', async (t) => {
   const context = await openBrowser(t);
   if (context === null) return;
   const gateway = await startConsole(t, { config });

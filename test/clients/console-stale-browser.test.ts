@@ -33,7 +33,7 @@ async function openUser(page: Page, name: string): Promise<string> {
   return page.url().split('/').at(-1)!;
 }
 
-t.test('what someone else has saved is not said to be saved', async (t) => {
+t.test('another administrator’s change is not reported as saved', async (t) => {
   const stage = await start(t, 'users?username__eq=grace');
   if (stage === null) return;
   const { page, call } = stage;
@@ -237,7 +237,7 @@ t.test('names that are taken, and accounts', async (t) => {
   t.equal(await refusal(), 'There is already a set called readers.');
 });
 
-t.test('one’s own account is about oneself', async (t) => {
+t.test('the page of one’s own account addresses its user', async (t) => {
   const context = await openBrowser(t);
   if (context === null) return;
   const gateway = await startConsole(t);

@@ -162,7 +162,7 @@ async function start(t: Test, algorithm: Algorithm) {
 }
 
 for (const algorithm of algorithms)
-  t.test(`what the gateway sends is accepted, and nothing made of it: ${algorithm}`, async (t) => {
+  t.test(`verifiers accept the gateway’s assertions, and nothing made of them: ${algorithm}`, async (t) => {
     const { gateway, recorder, secret } = await start(t, algorithm);
     const seed = Number(process.env.SEED ?? 20261123);
     t.comment(`SEED=${seed}`);

@@ -65,7 +65,7 @@ for (const javaScriptEnabled of [true, false])
     },
   );
 
-t.test('what was typed is still there for who goes back', async (t) => {
+t.test('the typed text is still there after going back', async (t) => {
   const stage = await startOnForm(t);
   if (stage === null) return;
   const { site, page } = stage;

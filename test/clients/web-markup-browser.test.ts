@@ -19,7 +19,7 @@ t.test('pages with a text wherever one comes from outside', async (t) => {
   const origin = await servePages(t, createSite(), { ...Object.fromEntries(shown), inline });
   const { page, watch } = await openWatched(context, origin);
 
-  await t.test('what a page must not do would be seen', async (t) => {
+  await t.test('the watch sees a violated policy and a script that ran', async (t) => {
     await page.goto(`${origin}/inline`);
     t.match((await watch.taken()).join(), /console .*Content Security Policy/);
     await page.evaluate('window.__xss = 1; fetch("http://127.0.0.1:1/").catch(() => {}); void 0');

@@ -107,7 +107,7 @@ for (const from of ['neighbour', 'stranger'] as const)
       });
 
     for (const [turn, name] of forms.entries())
-      await t.test(`what ${name} sends is refused`, async (t) => {
+      await t.test(`${name} of another site is refused`, async (t) => {
         for (const path of pathsOf(refused, turn)) {
           const expected = refused[path]!.map((status) => `POST ${path} ${status}`);
           const { seen } = await attempt(t, `forms[${JSON.stringify(name)}]`, path, expected);

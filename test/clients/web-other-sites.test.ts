@@ -164,7 +164,7 @@ async function attack(t: Test, stage: OtherSites, origin: string, row: Row, does
   await assertStillSignedIn(t, stage);
 }
 
-t.test('what the pages of other sites request without leaving', async (t) => {
+t.test('pages of other sites make requests without leaving', async (t) => {
   const stage = await startOtherSites(t, 'other-site.js');
   if (stage === null) return;
   const { page, neighbour, stranger } = stage;

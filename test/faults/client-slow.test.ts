@@ -53,7 +53,7 @@ t.test('a client that reads late gets the end of a response that ends its connec
   }
 });
 
-t.test('one that does not come back is cut so that the body does not look whole', async (t) => {
+t.test('a client that does not come back is cut so that the body does not look whole', async (t) => {
   const { ask, taken } = await startSized(t, { limits: { write_idle_timeout: '300ms' } });
   const sizes = sizesAround(await taken());
   const clients = await Promise.all(sizes.map((size) => ask(`close/${size}`, '1.0')));

@@ -14,7 +14,7 @@ async function deploymentBeside(t: Test, replicas: number, own: object, name = '
   return theOnly(await install(t, own, [there]), 'Deployment').spec;
 }
 
-t.test('how many pods there are', async (t) => {
+t.test('the Deployment has the right number of pods', async (t) => {
   if (!requireHelm(t)) return;
 
   t.test('with an autoscaler, as many as there were', async (t) => {

@@ -50,7 +50,7 @@ t.test('checksums in the pod', async (t) => {
     );
   });
 
-  t.test('of a Secret that exists its version counts and not what is in it', async (t) => {
+  t.test('the version of an existing Secret counts, and not its content', async (t) => {
     const values = { secrets: { bootstrapToken: { existingSecret: 'acme', key: 'key' } } };
     const found = async (uid: string, resourceVersion: string, key: string) => {
       const metadata = { name: 'acme', uid, resourceVersion };
@@ -64,7 +64,7 @@ t.test('checksums in the pod', async (t) => {
     t.not(checksumsOf({ ...leastValues, ...values })['checksum/secret'], before, 'where there is none');
   });
 
-  t.test('of a ConfigMap that exists the file counts', async (t) => {
+  t.test('the file of an existing ConfigMap counts', async (t) => {
     const found = async (data: ClusterObject['data'], more: object = {}) => {
       const file: ClusterObject = { kind: 'ConfigMap', metadata: { name: 'acme' }, data };
       return (await checksumsWith(t, { existingConfig: 'acme', ...more }, file))['checksum/config'];

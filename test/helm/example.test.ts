@@ -37,7 +37,7 @@ t.test('the example of a service with a sidecar', async (t) => {
     );
   });
 
-  t.test('what can’t work is refused there too', async (t) => {
+  t.test('values that can’t work are refused there too', async (t) => {
     const refused = (values: object) => () => renderExample(t, { postern: values });
     t.throws(refused({ replicaCount: 2 }), { message: /replicaCount is 2, but config\.stores\.records/ });
     t.throws(refused({ mode: 'gateway' }), {

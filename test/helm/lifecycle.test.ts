@@ -27,7 +27,7 @@ const sidecar = (native: boolean) => ({
   sidecar: { native, containers: [{ name: 'orders', image: 'registry.example.com/orders:1' }] },
 });
 
-t.test('what the kubelet does to Postern when its pod ends', async (t) => {
+t.test('the kubelet ends Postern with its pod', async (t) => {
   if (!requireHelm(t)) return;
 
   t.test('a native sidecar, which is signalled last, starts to drain by a hook', async (t) => {

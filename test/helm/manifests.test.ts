@@ -95,7 +95,7 @@ t.test('manifests of the chart', async (t) => {
     }
   });
 
-  t.test('what is given arrives where it belongs', async (t) => {
+  t.test('given values arrive where they belong', async (t) => {
     const manifests = render('helm/ci/gateway-metadata-values.yaml');
     const { metadata, spec } = theOnly(manifests, 'Deployment');
     t.match(metadata, { labels: { tier: 'edge' }, annotations: { 'example.com/restart': 'yes' } });

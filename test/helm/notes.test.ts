@@ -24,7 +24,7 @@ const loopback = { upstreams: { app: { url: 'http://127.0.0.1:9000' } } };
 const monitor = { serviceMonitor: { enabled: true } };
 const monitoring = [{ podSelector: { matchLabels: { app: 'prometheus' } } }];
 
-t.test('what helm says after the installation', async (t) => {
+t.test('helm prints notes after the installation', async (t) => {
   if (!requireHelm(t)) return;
 
   t.test('a gateway: where it is, and that nothing keeps others from the service yet', async (t) => {

@@ -29,7 +29,7 @@ function refused(response: ApiResponse, { status, code, headers = {}, detail }: 
   };
 }
 
-t.test('of two reasons to refuse the earlier one is reported', async (t) => {
+t.test('the earlier of two reasons to refuse is reported', async (t) => {
   const { api, mint, asAdministrator } = await startKeyAdministration(t);
   const { key: reader } = await mint({ scopes: ['apikeys:read'] });
   const expires = new Date(Date.now() + 3_600_000).toISOString();
@@ -180,7 +180,7 @@ t.test('each call requires its one scope', async (t) => {
   t.equal((await ask(body, writer)).status, 201);
 });
 
-t.test('what a key for a disabled user asks for comes before who is disabled', async (t) => {
+t.test('the rights of a new key are checked before its user’s state', async (t) => {
   const { create, mint, users } = await startUserAdministration(t);
   const { id } = await create('grace', { scopes: ['store:read'] });
   await users('PATCH', id, { disabled: true });

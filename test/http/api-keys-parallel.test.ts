@@ -21,7 +21,7 @@ t.test('64 creations and deletions at a time stay exact, with lists in between',
   await judgeExactKeys(t, await startKeyCalls(t), scopes, rounds);
 });
 
-t.test('of 64 parallel deletions of the same key one succeeds', async (t) => {
+t.test('a single one of 64 parallel deletions of the same key succeeds', async (t) => {
   await judgeOneDeletion(t, await startKeyCalls(t), scopes);
 });
 

@@ -150,7 +150,7 @@ t.test('a malformed key gets every problem at once', async (t) => {
   t.equal((await call('GET')).json.total, 0, 'and none was created');
 });
 
-t.test('what is just right passes', async (t) => {
+t.test('values at the limits pass', async (t) => {
   const { ask } = await startKeyAdministration(t);
   const rows: [string, object, object][] = [
     ['128 code points between spaces', { label: ` ${'🔑'.repeat(128)}\n` }, { label: '🔑'.repeat(128) }],

@@ -197,7 +197,7 @@ t.test('minting and deleting a key name the key', async (t) => {
   }
 });
 
-t.test('what a key mints and deletes is logged under that key', async (t) => {
+t.test('keys that a key mints and deletes are logged under that key', async (t) => {
   const { api, auditOf, headers, userId } = await startAudited(t);
   const { accessToken } = await api.signIn(username, password);
   const parent = await api.mintKey(accessToken, { label: 'parent', scopes: ['apikeys:write'] });

@@ -79,7 +79,7 @@ t.test('a token is accepted once, also of many at once', async (t) => {
   t.ok(await after.isAlive(), 'a repeat ends nothing that began since');
 });
 
-t.test('what is wrong is 400 and ends nothing', async (t) => {
+t.test('a wrong request is 400 and ends nothing', async (t) => {
   const gateway = await startProviderGateway(t, { idp: {}, other: { client_id: 'another' } });
   const { api, logoutToken, logOut } = gateway;
   const session = await signInAs(gateway, {});

@@ -27,7 +27,7 @@ async function assertOneAdministrator(t: Test, gateways: readonly TestGateway[])
   );
 }
 
-t.test('of 50 parallel activations one makes an administrator', async (t) => {
+t.test('a single one of 50 parallel activations makes an administrator', async (t) => {
   await assertOneAdministrator(t, [await startTestGateway(t)]);
 });
 

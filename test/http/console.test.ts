@@ -61,7 +61,7 @@ t.test('the console is one page at all its addresses', async (t) => {
   t.match((await open('/postern/', cookie)).text, 'href="/postern/console/"');
 });
 
-t.test('what the page loads is there, and imports nothing by a name', async (t) => {
+t.test('files that the page loads are there, and import nothing by a name', async (t) => {
   const { open, signIn, api } = await startWebGateway(t, { web: { console: {} } });
   const { text } = await open('/postern/console/', await signIn());
   const seen = new Set<string>();

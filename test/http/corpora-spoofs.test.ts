@@ -29,7 +29,7 @@ function headersOf(as: keyof typeof callers, row: number): readonly (typeof iden
 }
 
 for (const as of ['key', 'session', 'nobody'] as const)
-  t.test(`what a client says of itself never reaches the upstream: ${as}`, async (t) => {
+  t.test(`a client’s claims about itself never reach the upstream: ${as}`, async (t) => {
     const bench = await startCorpusBench(t);
     for (const [index, row] of readCorpus('spoofs').entries())
       await t.test(row.name, async (t) => {

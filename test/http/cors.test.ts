@@ -69,7 +69,7 @@ t.test('a preflight of another origin is told nothing', async (t) => {
   }
 });
 
-t.test('what is no preflight goes its way', async (t) => {
+t.test('requests that are no preflights go their way', async (t) => {
   const { gateway, ask, withKey } = await scene(t, [ours]);
   const rows: Record<string, string[]> = {
     'no method asked for': [`Origin: ${ours}`],

@@ -143,7 +143,7 @@ t.test('everything else passes unchanged, even bytes above 0x7e', async (t) => {
   t.same(rawHeaders.slice(at, at + wanted.length), wanted);
 });
 
-t.test('one Host, one framing header', async (t) => {
+t.test('the upstream gets a single Host and a single framing header', async (t) => {
   const gateway = await startForwarding(t);
   const put = 'PUT /api/store/x HTTP/1.1';
   const withLength = await passedOn(gateway, ['content-LENGTH: 3', 'CONTENT_LENGTH: 7'], put, 'abc');

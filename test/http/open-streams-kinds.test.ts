@@ -107,7 +107,7 @@ for (const [name, { requestLine, lines, body = '', response, sees }] of Object.e
     t.equal(line()?.key, gateway.keyId);
   });
 
-t.test('what waits for a connection to its upstream ends as well', async (t) => {
+t.test('a request that waits for a connection to its upstream ends as well', async (t) => {
   const upstream = await startRawUpstream(t, () => {});
   const app = { url: upstream.url, max_connections: 1 };
   const gateway = await startForwarding(t, { upstreams: { app }, shutdown: { timeout: '50ms' } });

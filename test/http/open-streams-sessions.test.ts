@@ -94,7 +94,7 @@ for (const verb of ['disable', 'remove'])
     t.equal(other.readyState, other.OPEN);
   });
 
-t.test('what is still allowed goes on', async (t) => {
+t.test('connections that are still allowed go on', async (t) => {
   const setting = await start(t);
   const { api, folder, beaId, bearer } = setting;
   const narrow = await api.signIn(bea.username, bea.password, { scope: 'store:read' });

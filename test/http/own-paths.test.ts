@@ -2,7 +2,7 @@ import t from 'tap';
 import { exchangeRaw } from '../support/clients/raw-client.ts';
 import { startForwarding } from '../support/gateway/forwarding.ts';
 
-t.test('what is not defined in an own area is 404 and never forwarded', async (t) => {
+t.test('an undefined path in an own area is 404 and never forwarded', async (t) => {
   const { api, key, upstream } = await startForwarding(t);
   const paths = [
     '/api/login',

@@ -61,7 +61,7 @@ t.test('an account is issuer and subject, whatever the name and the address', as
   );
 });
 
-t.test('what a sign-in makes of a user is in the audit, in its transaction', async (t) => {
+t.test('a sign-in’s changes to a user are in the audit, in its transaction', async (t) => {
   const grants = [{ claim: 'groups', value: 'readers', scopes: ['store:read'] }];
   const { signIn, folder, auditLines } = await start(t, { grants });
   const claims = { sub: '1', preferred_username: 'alice', name: 'Alice' };
@@ -93,7 +93,7 @@ t.test('what a sign-in makes of a user is in the audit, in its transaction', asy
     );
 });
 
-t.test('one subject at two issuers is two people', async (t) => {
+t.test('the same subject at two issuers is two people', async (t) => {
   const gateway = await start(t);
   await withRecords(gateway.folder, async (records) => {
     const user = await addUser(gateway.folder, { username: 'theirs', password });

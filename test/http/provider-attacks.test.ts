@@ -147,22 +147,25 @@ t.test('a start that is over', async (t) => {
 
 const statuses = (responses: readonly ApiResponse[]) => responses.map(({ status }) => status).sort();
 
-t.test('of twenty in parallel with one assertion one succeeds, after a restart none', async (t) => {
-  const begun = await begin();
-  const unspent = await begin();
-  const started = assertion({ nonce: begun.nonce });
-  const unsolicited = assertion({ jti: 'once' });
-  const exchanges = [() => exchange(started, begun.cookie), () => exchange(unsolicited, undefined, 'open')];
-  for (const send of exchanges) {
-    const responses = await Promise.all(Array.from({ length: 20 }, send));
-    t.strictSame(statuses(responses), [200, ...Array(19).fill(401)]);
-  }
-  const again = await stage.restart();
-  t.equal((await again.exchange(started, begun.cookie)).status, 401);
-  t.equal((await again.exchange(unsolicited, undefined, 'open')).status, 401);
-  t.equal(
-    (await again.exchange(again.assertion({ jti: 'once', sub: 'bob' }), undefined, 'open')).status,
-    401,
-  );
-  t.equal((await again.exchange(again.assertion({ nonce: unspent.nonce }), unspent.cookie)).status, 200);
-});
+t.test(
+  'a single one of twenty parallel exchanges of an assertion succeeds, and none after a restart',
+  async (t) => {
+    const begun = await begin();
+    const unspent = await begin();
+    const started = assertion({ nonce: begun.nonce });
+    const unsolicited = assertion({ jti: 'once' });
+    const exchanges = [() => exchange(started, begun.cookie), () => exchange(unsolicited, undefined, 'open')];
+    for (const send of exchanges) {
+      const responses = await Promise.all(Array.from({ length: 20 }, send));
+      t.strictSame(statuses(responses), [200, ...Array(19).fill(401)]);
+    }
+    const again = await stage.restart();
+    t.equal((await again.exchange(started, begun.cookie)).status, 401);
+    t.equal((await again.exchange(unsolicited, undefined, 'open')).status, 401);
+    t.equal(
+      (await again.exchange(again.assertion({ jti: 'once', sub: 'bob' }), undefined, 'open')).status,
+      401,
+    );
+    t.equal((await again.exchange(again.assertion({ nonce: unspent.nonce }), unspent.cookie)).status, 200);
+  },
+);

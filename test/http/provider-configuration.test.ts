@@ -43,7 +43,7 @@ async function startWithAdministrator(t: Parameters<typeof startProviderGateway>
   };
 }
 
-t.test('what a grant gave is gone with the grant, at the next request', async (t) => {
+t.test('a grant’s rights are gone with the grant, at the next request', async (t) => {
   const { statuses, mint, configure, idp } = await startWithAdministrator(t);
   t.strictSame(await statuses(), [200, 200, 200]);
   await configure({ idp: { ...idp, grants: [staffGrant] } });
@@ -55,7 +55,7 @@ t.test('what a grant gave is gone with the grant, at the next request', async (t
   t.strictSame(await statuses(), [403, 403, 403], 'another group is another grant');
 });
 
-t.test('what a provider gave is gone with the provider, at the next request', async (t) => {
+t.test('a provider’s rights are gone with the provider, at the next request', async (t) => {
   const { statuses, configure, idp } = await startWithAdministrator(t);
   await configure({});
   t.strictSame(await statuses(), [403, 403, 403]);

@@ -126,7 +126,7 @@ t.test('tabs that sign in at the same time do not disturb each other', async (t)
   );
 });
 
-t.test('what was begun in one browser is of no use in another', async (t) => {
+t.test('a sign-in that began in one browser is of no use in another', async (t) => {
   const { begin, visit, exchange } = await setUp(t);
   for (const name of ['idp', 'public']) {
     const attacker = createHttpBrowser();

@@ -20,7 +20,7 @@ async function openStream(port: number, headers: Record<string, string>) {
   return { status: response.statusCode, ended };
 }
 
-t.test('what a session and its keys have open ends when the provider grants it no longer', async (t) => {
+t.test('streams of a session and its keys end when the provider grants them no longer', async (t) => {
   const { port, upstream, mint, signInAt, userNamed, users } = await startProviderRights(t);
   const granted = await signInAt('carol', ['readers']);
   const { key } = await mint({}, granted);

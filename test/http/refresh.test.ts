@@ -87,7 +87,7 @@ t.test('a cookie that is missing or malformed is refused', async (t) => {
   t.equal((await api.refresh(other.cookie)).status, 200);
 });
 
-t.test("of several cookies with the name, those that aren't ours do not count", async (t) => {
+t.test('foreign cookies of the same name do not count', async (t) => {
   const { api, cookie } = await startSignedIn(t);
   for (const sent of [
     `${cookieName}=old; ${cookie}`,
@@ -98,7 +98,7 @@ t.test("of several cookies with the name, those that aren't ours do not count", 
     t.equal((await api.refresh(sent)).status, 200, sent.replaceAll(/=[^;]*/g, ''));
 });
 
-t.test('of cookies of several sessions, those of sessions that ended do not count', async (t) => {
+t.test('cookies of ended sessions do not count beside others', async (t) => {
   const { api, cookie, advance } = await startSignedIn(t);
   const others = [await api.signIn(username, password), await api.signIn(username, password)];
   const all = [others[0]!.cookie, cookie, others[1]!.cookie].join('; ');

@@ -47,7 +47,7 @@ t.test('the target of a request that was refused as malformed is never logged', 
   t.equal(lines.filter((line) => line.status === 400 && line.path === '').length, 4);
 });
 
-t.test('that of a request which was refused for something else is', async (t) => {
+t.test('the path of a request that was refused for another reason is logged', async (t) => {
   const gateway = await startForwarding(t);
   await exchangeRaw(
     gateway.port,

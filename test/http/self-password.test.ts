@@ -17,7 +17,7 @@ async function start(t: Parameters<typeof startUserAdministration>[0], config: o
   return { ...gateway, id, signIn, change, status };
 }
 
-t.test('one’s own password is changed, and the session that asks goes on alone', async (t) => {
+t.test('a user’s own password is changed, and the session that asks goes on alone', async (t) => {
   const { api, id, signIn, change, status, auditOf } = await start(t);
   const [own, other] = [await signIn(), await signIn()];
   const body = { current_password: userPassword, new_password: newPassword };
@@ -107,7 +107,7 @@ t.test('the password of a user of the configuration is the configuration’s: 40
   await api.signIn('ada', userPassword);
 });
 
-t.test('what can’t be a password is 422, and every problem is named', async (t) => {
+t.test('a text that can’t be a password is 422, and every problem is named', async (t) => {
   const { signIn, change } = await start(t);
   const { accessToken } = await signIn();
   t.match(await change(accessToken, { new_password: 'short', more: 1 }), {

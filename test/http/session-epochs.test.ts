@@ -79,7 +79,7 @@ for (const [name, end] of Object.entries(endings))
     t.equal((await api.refresh(next.cookie)).status, 200);
   });
 
-t.test('what a dead session has open ends', async (t) => {
+t.test('streams of a dead session end', async (t) => {
   const upstream = await startHttpUpstream(t, respondWithoutEnd);
   const { port, folder, grace, signIn } = await start(t, {
     upstreams: { events: { url: upstream.url } },

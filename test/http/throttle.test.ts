@@ -68,7 +68,7 @@ t.test('an address has its limit over all accounts', async (t) => {
   t.equal(await succeed('grace', '192.0.2.2'), 200);
 });
 
-t.test('what a full pair or address goes on trying does not use up the account', async (t) => {
+t.test('further attempts of a full pair or address do not use up the account', async (t) => {
   const limits = { per_account_and_address: 2, per_account: 6, per_address: 3 };
   const { fail, succeed } = await startThrottled(t, limits);
   for (let i = 0; i < 20; i++) await fail('grace', '192.0.2.1');

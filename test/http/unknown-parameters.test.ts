@@ -99,7 +99,7 @@ t.test('other reads ignore what they do not know', async (t) => {
     t.equal((await api.send({ path: `/api/admin/${path}?nope=1`, ...asAdministrator })).status, 200, path);
 });
 
-t.test('what was sent in place of a way to remove the keys is shown', async (t) => {
+t.test('a value that is no way to remove the keys is shown', async (t) => {
   const { create, users } = await startUserAdministration(t);
   const { id } = await create('grace');
   for (const keys of ['perhaps', `transfer:${id}`]) {

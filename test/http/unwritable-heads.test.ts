@@ -53,7 +53,7 @@ async function assertRefusedThenServed(
   t.equal((await client.response()).status, 200);
 }
 
-t.test('one of our own responses with a line break in its head becomes a 500', async (t) => {
+t.test('an own response with a line break in its head becomes a 500', async (t) => {
   const listening = await listen(t, (exchange, replies) =>
     replies.send(exchange, { status: 200, headers: exchange.path === '/bad' ? ['X-A', injected] : [] }),
   );

@@ -81,7 +81,7 @@ t.test('a flood of early bytes waits at the client', async (t) => {
   await eventually(() => gateway.logLines().some(({ status }) => status === 101));
 });
 
-t.test('what the upstream sends with its 101 is not lost', async (t) => {
+t.test('bytes that the upstream sends with its 101 are not lost', async (t) => {
   const { client, socket } = await asking(t);
   socket.write(`${switchingResponse()}hello at once`);
   t.equal((await client.response({ toHead: true })).status, 101);

@@ -120,7 +120,7 @@ t.test('a credential of the request itself counts, whatever the cookie says', as
   t.match(await get({ authorization: 'Basic YTpi' }), { status: 401 });
 });
 
-t.test('what the pages of other sites may do with it', async (t) => {
+t.test('the web cookie admits links and CORS partners of other sites, and no more', async (t) => {
   const { api, signIn, upstream } = await startWebGateway(t, {
     cors: { origins: ['https://partner.example'] },
   });

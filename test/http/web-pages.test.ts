@@ -37,7 +37,7 @@ t.test('paths of the area', async (t) => {
   t.equal((await open('/POSTERN/sign-in')).status, 404, 'never an upstream’s');
 });
 
-t.test('what pages load may be kept for good', async (t) => {
+t.test('files that pages load may be kept for good', async (t) => {
   const { api, open } = await startWebGateway(t);
   const { text } = await open('/postern/sign-in');
   const addresses = [...text.matchAll(/(?:href|src)="(\/postern\/assets\/[^"]+)"/g)].map(([, path]) => path!);

@@ -51,7 +51,7 @@ const ends: Record<string, (setting: Setting) => unknown> = {
 };
 
 for (const [name, end] of Object.entries(ends))
-  t.test(`what the web cookie has opened ends with ${name}`, async (t) => {
+  t.test(`connections by the web cookie end with ${name}`, async (t) => {
     const setting = await start(t);
     const live = await openLive(setting, setting.cookie);
     const other = await openLive(setting, await setting.signIn());

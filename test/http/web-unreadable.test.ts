@@ -164,7 +164,7 @@ t.test('refusals of what is no good request', async (t) => {
     });
 });
 
-t.test('what a page says to do about it', async (t) => {
+t.test('a page says what to do about it', async (t) => {
   const { open } = await startWebGateway(t);
   const long = await open(`/app?${'x'.repeat(9_000)}`);
   t.match(long, { status: 414, text: /This address is too long/ });

@@ -94,7 +94,7 @@ t.test('the same token twice is as ambiguous as two', async (t) => {
   t.equal(sockets.accepted.length, 0);
 });
 
-t.test('of the offer the upstream sees what is not Postern’s, and its choice counts', async (t) => {
+t.test('the upstream sees the offer without Postern’s part, and its choice counts', async (t) => {
   const choose = (offered: Set<string>) => offered.has('chat.v2') && 'chat.v2';
   const { port, bearer, sockets } = await start(t, { choose });
   const token = `postern.bearer.${bearer}`;

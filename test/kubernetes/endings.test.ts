@@ -11,7 +11,7 @@ import { startStores } from './cluster/stores.ts';
 
 const form = `username=admin&password=${encodeURIComponent(password)}`;
 
-t.test('what had begun when a pod was told to end is brought to its end', async (t) => {
+t.test('requests that had begun when a pod was told to end are brought to their end', async (t) => {
   if (!requireNode(t)) return;
   await t.test('behind a gateway', (t) => endWhileBusy(t, 'endings-gateway'));
   for (const native of [true, false])

@@ -42,7 +42,7 @@ else {
     for (const value of ['1', '2', '3']) t.ok(seen.filter((each) => each === value).length >= 133, value);
   });
 
-  t.test('what waits for a server that stalls is counted from when it was due', async (t) => {
+  t.test('a request that waits for a stalled server is counted from when it was due', async (t) => {
     let sent = 0;
     // One response in 400 takes half a second of the server's only thread.
     const result = await load(t, (_request, response) => {

@@ -53,7 +53,7 @@ const longHead = (name: string) =>
   `GET /api/login/idp/exchange?assertion=${'b'.repeat(62_000)} HTTP/1.1\r\nHost: a\r\n${name}: 1\r\ny: ${'a'.repeat(15_500)}\r\n\r\n`;
 const newName = (index: number) => `x-${String(index).padStart(18, '0')}`;
 
-t.test('what a gateway caches retains no head, token or body', async (t) => {
+t.test('a gateway’s caches retain no head, token or body', async (t) => {
   const gateway = await startGatewayUnderLoad(t, { identity_providers: identityProviders });
   const { port, pid, api } = gateway;
 

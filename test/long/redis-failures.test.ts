@@ -12,7 +12,7 @@ const shortOutageMs = isLong ? 5_000 : 700;
 const timeout = isLong ? 300_000 : 90_000;
 t.setTimeout(timeout);
 
-t.test('one Redis', { timeout }, async (t) => {
+t.test('a single Redis', { timeout }, async (t) => {
   if (!requireRedis(t)) return;
   const redis = await startRedis(t, { config: ['appendonly yes', 'appendfsync always'] });
   const gateways = await startReplicas(t, [redis.url, redis.url], outageConfig);

@@ -14,7 +14,7 @@ const identity_providers = {
 const linked = ['--provider', 'idp', '--subject', '248289761001'];
 const others = ['--provider', 'idp', '--subject', 'another'];
 
-t.test('what a command is judged by is read in its transaction', async (t) => {
+t.test('the records by which a command is judged are read in its transaction', async (t) => {
   const { run, folder } = createCommandFolder(t, { identity_providers });
   const added = await run(['user', 'add', 'grace', '--without-password']);
   t.equal(added.code, 0, added.stderr);

@@ -52,7 +52,7 @@ t.test('a key is told to be of no use as far as its user does not hold its scope
   t.equal(new Map(json.headers).get('X-Auth-Scopes'), 'store:write');
 });
 
-t.test('what commands do is in the log of the running gateway, each line once', async (t) => {
+t.test('the running gateway logs the acts of commands, each once', async (t) => {
   const folder = createCommandFolder(t);
   const { printed } = await folder.serve();
   const second = await folder.serve();

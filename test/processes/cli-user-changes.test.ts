@@ -37,7 +37,7 @@ t.test('a user is shown with what the user holds', async (t) => {
   });
 });
 
-t.test('what user set names is replaced, and counts at the running gateway', async (t) => {
+t.test('`user set` replaces the named fields, and the running gateway follows', async (t) => {
   const folder = createCommandFolder(t);
   const { api } = await folder.serve();
   const ada = await addUser(folder, 'ada', '--scopes', 'store:read', '--email', 'ada@example.com');

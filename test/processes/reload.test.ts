@@ -69,7 +69,7 @@ t.test('an invalid configuration changes nothing, and says what is wrong', async
   await eventually('the next valid one', async () => (await gateway.statusOf()) === 403);
 });
 
-t.test('what is in flight finishes by the configuration it began under', async (t) => {
+t.test('a request in flight finishes by the configuration it began under', async (t) => {
   const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
   const upstream = await startHttpUpstream(t, async (request, response) => {
     response.write('first half, ');

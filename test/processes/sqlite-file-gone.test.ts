@@ -54,7 +54,7 @@ t.test('an idle store notices it, too', async (t) => {
   t.throws(() => store.version(), { code: 'store_unavailable' });
 });
 
-t.test('what was read counts for stale_if_error', async (t) => {
+t.test('records read before count for stale_if_error', async (t) => {
   const { file, outages, store } = await openRecords(t, 60_000);
   const version = store.version();
   rmSync(file);

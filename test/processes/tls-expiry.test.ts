@@ -48,7 +48,7 @@ t.test('a certificate that expires while it is in use is called so once', async 
   t.equal(await outcomeOf(port), 200, 'it is served none the less');
 });
 
-t.test('what replaces a certificate is not called renewed if it is outside its time', async (t) => {
+t.test('a replacement outside its own time is not called a renewed certificate', async (t) => {
   if (!requireProgram(t, 'openssl')) return;
   const { folder, files, put } = makeFiles(t);
   const authority = makeAuthority(folder, 'authority');

@@ -116,7 +116,7 @@ t.test(
   },
 );
 
-t.test('what Postern serves itself has spans of its stores, and no secret', async (t) => {
+t.test('a request that Postern serves itself has spans of its stores, and no secret', async (t) => {
   const { api, accessToken, collector } = await startTraced(t);
   await collector.traceOf('POST /api/admin/api-keys');
   const login = await collector.traceOf('POST /api/login/access-token');
@@ -164,7 +164,7 @@ function spansOf({ spans }: OtlpCollector, count: number): Promise<readonly Seen
   return eventually(`${count} spans`, () => found().length >= count && found());
 }
 
-t.test('what is asked of an identity provider is a span', async (t) => {
+t.test('a call to an identity provider is a span', async (t) => {
   const collector = await startOtlpCollector(t);
   const gateway = await startProviderGateway(t);
   collector.watch(gateway.secrets);
@@ -204,7 +204,7 @@ for (const { status, reason, timeoutMs } of [
   { status: 503, reason: 'HTTP 429, 502, 503 or 504', timeoutMs: 2_000 },
   { status: null, reason: 'timed out', timeoutMs: 2_000 },
 ]) {
-  t.test(`of a collector with which traces end as ${reason} the log says so`, async (t) => {
+  t.test(`the log reports a collector that ends traces as ${reason}`, async (t) => {
     const { api, apiKey, collector, logLines } = await startTraced(t, {
       OTEL_EXPORTER_OTLP_TIMEOUT: `${timeoutMs}`,
     });
@@ -217,7 +217,7 @@ for (const { status, reason, timeoutMs } of [
   });
 }
 
-t.test('what has ended is exported before the process ends', async (t) => {
+t.test('ended spans are exported before the process ends', async (t) => {
   const { api, apiKey, collector, stop } = await startTraced(t, { OTEL_BSP_SCHEDULE_DELAY: '60000' });
   await api.send({ path, apiKey });
   t.same(collector.spans, []);

@@ -47,7 +47,7 @@ t.test('another configuration serves in all workers, and in one that starts late
   t.equal(lines.length, 1, 'not once for each worker, nor for the file that the signal had read');
 });
 
-t.test('one that does not fit the records, which a worker finds out, is served by none', async (t) => {
+t.test('a configuration that a worker finds not to fit the records is served by none', async (t) => {
   const gateway = await startGatewayProcess(t, { config: open });
   const { username, password } = administrator;
   await gateway.api.activate(username, password, bootstrapToken);

@@ -22,7 +22,7 @@ async function statusesOf(send: () => Promise<{ readonly status: number }>): Pro
   return [...new Set(responses.map(({ status }) => status))].sort();
 }
 
-t.test('what is revoked in one worker is refused by all', async (t) => {
+t.test('a credential revoked in one worker is refused by all', async (t) => {
   const { api } = await startWorkers(t);
   const { accessToken: bearer } = await api.signIn(username, password);
   const { id, key } = await api.mintKey(bearer, { label: 'k', scopes: ['store:read'] });

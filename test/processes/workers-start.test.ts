@@ -29,7 +29,7 @@ t.test('another gateway with workers does not join in on the port of the first',
   t.match(await run(['serve']), { code: 1, stderr: /the address is in use/ });
 });
 
-t.test('what only a worker finds out ends the start with its exit code and sentence', async (t) => {
+t.test('a fault that only a worker finds ends the start with its exit code and sentence', async (t) => {
   const { run } = createCommandFolder(t, { workers, users: { ada: {} } });
   const input = 'correct horse battery staple\n';
   t.equal((await run(['user', 'add', 'ada', '--admin'], { input })).code, 0);

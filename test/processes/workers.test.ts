@@ -108,7 +108,7 @@ t.test('a worker is killed under load: its connections break, no others, and a n
   t.equal((await scrape(gateway.managementPort)).value('worker_restarts_total'), 1);
 });
 
-t.test('what only one process should do is done once: the bootstrap closes in all', async (t) => {
+t.test('work for a single process is done once: the bootstrap closes in all', async (t) => {
   const gateway = await startWorkers(t);
   const { username, password } = administrator;
   const activations = await Promise.all(
@@ -147,7 +147,7 @@ t.test('every worker answers the proxies that ask for decisions', async (t) => {
   });
 });
 
-t.test('one process for `workers: 1`, whatever `auto` would be', async (t) => {
+t.test('`workers: 1` is a single process, whatever `auto` would be', async (t) => {
   const gateway = await startGatewayProcess(t, { config: { workers: 1, routes } });
   t.strictSame(workersOf(gateway.pid!), []);
   t.notOk('workers' in (await readyz(gateway.managementPort)));

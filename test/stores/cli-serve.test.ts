@@ -68,7 +68,7 @@ t.test('a second signal ends serve at once with 1', async (t) => {
   await t.rejects(response);
 });
 
-t.test('what is cut at the end of shutdown.timeout is logged as such', async (t) => {
+t.test('a request cut at the end of shutdown.timeout is logged as such', async (t) => {
   const { gateway, response } = await serveWithRequestInFlight(t, {
     shutdown: { delay: '0s', timeout: '100ms' },
   });

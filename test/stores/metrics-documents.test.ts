@@ -127,7 +127,7 @@ function alerts(): any[] {
   return parse(readFileSync('helm/alerts/postern.yaml', 'utf8')).groups.flatMap(({ rules }: any) => rules);
 }
 
-t.test('what a gateway shows, its documents name, and nothing else', async (t) => {
+t.test('the documents name every metric of a gateway, and nothing else', async (t) => {
   if (!requirePostgres(t)) return;
   const shown = await metricsAfterWalk(t);
 

@@ -190,13 +190,13 @@ async function judgeNarrowings(t: Test, stage: Stage): Promise<void> {
   t.ok(spared.streams.every(({ isOpen }) => isOpen));
 }
 
-t.test('what is narrowed at one gateway is refused by both, on SQLite', { timeout }, async (t) => {
+t.test('rights narrowed at one gateway are refused by both, on SQLite', { timeout }, async (t) => {
   const stores = { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db' };
   await judgeNarrowings(t, await startStage(t, stores));
 });
 
 t.test(
-  'what is narrowed at one gateway is refused by both, on PostgreSQL with Redis',
+  'rights narrowed at one gateway are refused by both, on PostgreSQL with Redis',
   { timeout },
   async (t) => {
     if (!requirePostgres(t) || !requireRedis(t)) return;

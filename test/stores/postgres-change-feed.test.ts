@@ -66,7 +66,7 @@ if (requirePostgres(t)) {
     return { access, store, recorded: await listen(t, access, store), schema: access.address.schema };
   }
 
-  t.test('of many changes each is reported once, and nothing else', async (t) => {
+  t.test('each of many changes is reported once, and nothing else', async (t) => {
     const { store, recorded } = await setUp(t);
     const ids = Array.from({ length: 200 }, (_, index) => `k${index}`);
     await addKeys(store, ids);

@@ -91,7 +91,7 @@ if (requirePostgres(t)) {
     t.strictSame(await userIds(), ['before', 'd']);
   });
 
-  t.test('what was refused while it waited is never begun', async (t) => {
+  t.test('a write that was refused while it waited is never begun', async (t) => {
     const { store, hold, release, userIds } = await openHeld(t, server, {
       ...recordsLimits,
       timeoutMs: 1_000,

@@ -80,7 +80,7 @@ if (requirePostgres(t)) {
     await expectCounts(t, server, schema, { users: 1, api_keys: 0, audit: 0 }, 'one was made');
   });
 
-  t.test('what is in a store from before is counted, and what is being written then', async (t) => {
+  t.test('rows of an earlier store are counted, and rows being written then', async (t) => {
     const access = accessToNewSchema(server);
     const { schema } = access.address;
     await openPostgresUnderTest(t, access);

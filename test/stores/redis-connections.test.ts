@@ -25,7 +25,7 @@ const upkeep = ['info', 'subscribe', 'ping', 'time', 'exists'];
 /** Such a reply to SUBSCRIBE makes ioredis 6.0.0 throw where it can't be caught (DataHandler.returnReply). */
 const unbearable: ReadonlySet<string> = new Set(['is answered a number', 'is answered nothing']);
 
-t.test('what maintains connections may fail, too', { timeout }, async (t) => {
+t.test('the upkeep of connections may fail, too', { timeout }, async (t) => {
   if (!requireRedis(t)) return;
   const stores = { sessions_command_timeout: '200ms', sessions_liveness_age: '500ms' };
   const { relay, gateway, elsewhere } = await startRelayStage(t, { stores });

@@ -128,7 +128,7 @@ t.test('a lifetime that was made shorter ends a session at its next use', async 
   await judgeTotals(t, stage.one, 1);
 });
 
-t.test('what earlier versions listed is counted, and what had ended is not', async (t) => {
+t.test('sessions that earlier versions listed are counted, ended ones are not', async (t) => {
   if (!requireRedis(t)) return;
   const stage = await startStage(t);
   const { redis, other } = stage;

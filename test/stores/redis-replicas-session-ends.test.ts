@@ -109,7 +109,7 @@ t.test(
     const { accessToken: spared } = await one.api.signIn(username, password);
     const sparedUse = await use(other, spared);
     for (const [name, befall] of Object.entries(pushes))
-      await t.test(`that ${name}`, { timeout }, async (t) => {
+      await t.test(`the other gateway ${name}`, { timeout }, async (t) => {
         const longestMs = { bearer: 0, socket: 0, events: 0 };
         for (let round = 0; round < rounds; round++) {
           await isNotification(pair);

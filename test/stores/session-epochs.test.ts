@@ -48,7 +48,7 @@ async function start(t: Test) {
   return { one, other, redis, records, users, endSessionsOf, by };
 }
 
-t.test('what ends sessions counts at once while Redis is away, and they never come back', async (t) => {
+t.test('ends of sessions count at once while Redis is away, and the sessions never come back', async (t) => {
   if (!requirePostgres(t) || !requireRedis(t)) return;
   const { one, other, redis, users, endSessionsOf, by } = await start(t);
   redis.pause();

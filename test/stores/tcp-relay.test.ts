@@ -91,7 +91,7 @@ t.test('connections are silent, all or those of a kind', async (t) => {
   t.equal(await response(await connectAs('listener')), 1);
 });
 
-t.test('what a kind of connection sends is late', async (t) => {
+t.test('bytes of one kind of connection are late', async (t) => {
   if (!requirePostgres(t)) return;
   const { relay, connectAs } = await startStage(t);
   const [listener, worker] = [await connectAs('listener'), await connectAs('worker')];
@@ -106,7 +106,7 @@ t.test('what a kind of connection sends is late', async (t) => {
   t.equal(await response(await connectAs('listener')), 1);
 });
 
-t.test('what was late stays in order', async (t) => {
+t.test('late bytes stay in order', async (t) => {
   const echo = createServer((socket) => socket.pipe(socket).on('error', () => {}));
   echo.listen(0, '127.0.0.1');
   await once(echo, 'listening');

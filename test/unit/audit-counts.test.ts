@@ -30,7 +30,7 @@ function createCounted(error: Error | null = null) {
   return { counted: countAudited(records as unknown as Records, counts), counts, written, audit, user };
 }
 
-t.test('what is written with a change is counted, and handed on', async (t) => {
+t.test('an event written with a change is counted, and handed on', async (t) => {
   const { counted, counts, written, audit, user } = createCounted();
   await counted.activate(user as never, 'ada', audit);
   await counted.changeUserRecord('u', { audit } as never);

@@ -63,7 +63,7 @@ t.test('events are written in order, at once, many in one transaction', async (t
   t.strictSame(counts, { written: 120, lost: 0, errors: 0 });
 });
 
-t.test('what an unavailable store does not take waits for it, in order', async (t) => {
+t.test('events that an unavailable store does not take wait for it, in order', async (t) => {
   const { queue, kept, counts, state } = createQueue(t);
   state.error = unavailable();
   for (const one of drafts(60)) queue.add(one);

@@ -31,7 +31,7 @@ t.test('parts are those that are named', async (t) => {
   t.same([...parse('--parts', 'offered,start').parts], ['offered', 'start']);
 });
 
-t.test('what there is not is refused', async (t) => {
+t.test('unknown peers, parts and counts are refused', async (t) => {
   t.throws(() => parse('--only', 'c'), /no peer "c"/);
   t.throws(() => parse('--parts', 'offered,all'), /no part "all"/);
   t.throws(() => parse('--rounds', '0'), /--rounds/);

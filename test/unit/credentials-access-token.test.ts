@@ -152,7 +152,7 @@ t.test('whatever is presented, the response is invalid_token', async () => {
   );
 });
 
-t.test('one changed character anywhere is refused', async () => {
+t.test('a changed character anywhere is refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(good.length - 1), fc.constantFrom(...'Az09-_.=+ '), async (at, other) => {
       if (good[at] === other) return;

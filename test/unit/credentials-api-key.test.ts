@@ -80,7 +80,7 @@ for (const [name, [text, expected]] of Object.entries(keys)) {
   });
 }
 
-t.test('one changed character of the random part or checksum is noticed', (t) => {
+t.test('a changed character of the random part or checksum is noticed', (t) => {
   fc.assert(
     fc.property(fc.integer({ min: 4, max: known.length - 1 }), fc.constantFrom(...alphabet), (at, other) => {
       return known[at] === other || !isApiKey(known.slice(0, at) + other + known.slice(at + 1));

@@ -35,7 +35,7 @@ t.test('a line at once, then one a minute with what has come meanwhile, and none
 });
 
 t.test(
-  'what a client says of our certificate has one reason, whatever this OpenSSL calls the alert',
+  'a client’s complaint about our certificate has one reason, whatever this OpenSSL calls the alert',
   async (t) => {
     for (const name of [
       'SSLV3_ALERT_BAD_CERTIFICATE',

@@ -85,7 +85,7 @@ const passing = (names: readonly string[], rules: Partial<HeaderRules> = {}) => 
 };
 
 t.test(
-  'what servers take for mount point, target or user is dropped in every spelling and by every rule',
+  'headers that servers take for mount point, target or user are dropped in every spelling and by every rule',
   (t) => {
     const names = [
       ...['SCRIPT_NAME', 'Script-Name', 'script.name', 'PATH_INFO', 'Path-Info', 'Daphne-Root-Path'],

@@ -35,7 +35,7 @@ t.test('an assertion with the nonce of a start of this browser is redeemed, once
   t.equal(burnt.size, 1);
 });
 
-t.test('one of twenty parallel assertions is redeemed', async (t) => {
+t.test('a single one of twenty parallel assertions is redeemed', async (t) => {
   const { provider, begin, assertion } = await setUp(t);
   const signed = assertion(await begin());
   const results = await Promise.allSettled(

@@ -76,7 +76,7 @@ t.test('a reload that applies nothing says so each time', (t) => {
   t.end();
 });
 
-t.test('what is in force is not held against a reading that came meanwhile', async (t) => {
+t.test('the configuration in force is not held against a reading that came meanwhile', async (t) => {
   const { readings, said, putInForce } = startReadings(t);
   putInForce(2, other);
   const checked = readings.check();

@@ -39,7 +39,7 @@ const broken: readonly [string, readonly AuditEvent[], RegExp][] = [
   ['a change that no one asked for', [event(1, 'a'), event(2, 'b'), event(3, 'c')], /was refused/],
 ];
 
-t.test('what the interface forbids is found', async (t) => {
+t.test('the checker finds behaviour that the interface forbids', async (t) => {
   for (const [name, feed, problem] of broken) t.match(auditProblems(feed, two).join('\n'), problem, name);
 });
 

@@ -75,7 +75,7 @@ t.test('a clock that shows again what it showed at the last use may not have bee
   t.match(present(8_700), /was not rotated though its grace was over/);
 });
 
-t.test('what one use could not tell, the next ones cannot', async (t) => {
+t.test('later uses can’t tell a time that an earlier use could not', async (t) => {
   const clocks = new ClockSteps(0);
   clocks.begin(10_000, 6_000).until = 12_000;
   const rotation = new Rotation(

@@ -18,7 +18,7 @@ t.test(
   },
 );
 
-t.test('of two writes at once either may be the last', async (t) => {
+t.test('either of two writes at once may be the last', async (t) => {
   const register = new Register('first', 0, 10);
   const one = register.begin('one', 100);
   const other = register.begin('other', 150);
@@ -43,7 +43,7 @@ t.test('a write without a known outcome may or may not have happened', async (t)
   t.strictSame(register.possible(900, 910), ['late'], 'this one came after both');
 });
 
-t.test('what was refused was never there', async (t) => {
+t.test('a refused write was never there', async (t) => {
   const register = new Register('first', 0, 10);
   register.begin('refused', 100).refuse();
   t.strictSame(register.possible(50, 200), ['first']);
@@ -93,7 +93,7 @@ t.test('a store that comes and goes is away since it first went', async (t) => {
   t.equal(disturbances.awaySince(['records'], 1_500), undefined, 'the other store was there');
 });
 
-t.test('what was lost in a fault is settled some time after it', async (t) => {
+t.test('a write lost in a fault is settled some time after it', async (t) => {
   const disturbances = new Disturbances();
   const fault = disturbances.begin('paused', ['records'], 1_000);
   t.equal(disturbances.settledAfter(1_500), Number.POSITIVE_INFINITY, 'a commit may wait in a socket');

@@ -82,7 +82,7 @@ const broken: readonly [string, (rotation: Rotation) => readonly (string | null)
   ],
 ];
 
-t.test('what the interface forbids is found', async (t) => {
+t.test('the checker finds behaviour that the interface forbids', async (t) => {
   for (const [name, play, problem] of broken) t.match(play(session()).at(-1) ?? 'nothing', problem, name);
 });
 

@@ -17,7 +17,7 @@ function createShared() {
   };
 }
 
-t.test('one replica does the work in each interval', async (t) => {
+t.test('a single replica does the work in each interval', async (t) => {
   const shared = createShared();
   const at = (now: number) => isFirstInInterval(shared, 'prune', minute, now);
   t.strictSame([await at(minute), await at(minute + 1), await at(2 * minute - 1)], [true, false, false]);

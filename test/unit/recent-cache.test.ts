@@ -38,7 +38,7 @@ t.test('an entry that is set again has one value, in whichever generation it was
   t.equal(new Set(values).size, values.length - 1, 'both, and no other twice');
 });
 
-t.test('what is deleted is gone, in whichever generation it was', async (t) => {
+t.test('a deleted entry is gone, in whichever generation it was', async (t) => {
   const cache = filled(10, 15);
   t.same(
     ['2', '12', 'unknown', '2'].map((key) => cache.delete(key)),

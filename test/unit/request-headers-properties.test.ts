@@ -135,7 +135,7 @@ t.test('cleaning what is clean changes nothing', (t) =>
   }),
 );
 
-t.test('what Postern says does not depend on what an untrusted client sent', (t) =>
+t.test('Postern’s own headers do not depend on those of an untrusted client', (t) =>
   holds(t, (raw) => {
     assert.deepEqual(
       written((list) => writeIdentifyingHeaders(readRequestHead(raw), forwarding, list)),
@@ -158,7 +158,7 @@ t.test('a trusted proxy adds where the request came from, and nothing about who 
   }),
 );
 
-t.test('of each header that Postern says the upstream gets exactly one, and it is ours', (t) =>
+t.test('the upstream gets each of Postern’s own headers exactly once, and it is ours', (t) =>
   holds(t, (raw) => {
     const isSaid = ([name]: [string, string]) => isProtected(name) && folded(name) !== 'traceparent';
     const sent = pairs(written((list) => writeRequestHeaders(readRequestHead(raw), forwarding, list)));

@@ -176,7 +176,7 @@ t.test('tracestate goes on with the traceparent it came with, and not beside a n
   t.end();
 });
 
-t.test('one framing header is written, anew', (t) => {
+t.test('a single framing header is written, anew', (t) => {
   t.same(values(sent(['content-length', '3']), 'content-length'), ['3']);
   t.same(values(sent(['content-length', '007']), 'content-length'), ['7']);
   const chunked = sent(['Transfer-Encoding', 'CHUNKED']);

@@ -91,7 +91,7 @@ t.test('a process that ends early fails the file and those after it', async (t) 
   t.match(exits.lines, ['not ok a.mjs: failed']);
 });
 
-t.test('what a file leaves behind and throws later fails the run', async (t) => {
+t.test('an error that a file leaves behind and throws later fails the run', async (t) => {
   const { lines, status } = run(t, {
     'a.mjs': `t.ok(true); setTimeout(() => { throw new Error('too late'); }, 20);`,
     'b.mjs': `t.ok(true);`,

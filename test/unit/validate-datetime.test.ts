@@ -101,7 +101,7 @@ t.test('a time without offset is ambiguous', async (t) => {
   }
 });
 
-t.test('what isn’t a string isn’t a time', async (t) => {
+t.test('a value other than a string isn’t a time', async (t) => {
   for (const value of [1, true, [], {}, null]) {
     t.match(problemOf({ at: value }), { type: 'datetime_type', msg: 'Input should be a valid datetime' });
   }

@@ -31,7 +31,7 @@ async function startTunnel(t: Test, { isWebSocket = true, idleTimeoutMs = 60_000
 
 const piece = Buffer.alloc(32 * 1024, 'x');
 
-t.test('what was sent before an end arrives, however late it is read', async (t) => {
+t.test('bytes sent before an end arrive, however late they are read', async (t) => {
   const { client, clientPeer, upstreamPeer } = await startTunnel(t);
   let arrived = 0;
   clientPeer.on('data', (chunk: Buffer) => {

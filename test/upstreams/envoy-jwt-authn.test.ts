@@ -63,7 +63,7 @@ t.test('Envoy verifies assertions by jwt_authn, configured as our example', asyn
     async () => (await api.send({ path: '/api/ready', bearer })).status === 200,
   );
 
-  await t.test('what the gateway sends arrives, with the identity that was signed', async (t) => {
+  await t.test('a request of the gateway arrives, with the identity that was signed', async (t) => {
     for (let i = 0; i < count; i += 1) {
       const path = `/api/${i % 3 === 0 ? 'open/' : ''}x${i}%20y?a=${i}`;
       const who = [{}, { bearer }, { headers: { 'x-api-key': key } }][i % 3]!;

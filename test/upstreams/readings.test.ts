@@ -89,7 +89,7 @@ t.test('docs/upstreams.md says what each server makes of it, measured without th
   writeFileSync(file, updated);
 });
 
-t.test('what is over the limits that nginx and Apache come with is their refusal', async (t) => {
+t.test('requests over the default limits of nginx and Apache are refused by them', async (t) => {
   const head = 'Host: upstream.example\r\nConnection: close\r\n';
   const sent = {
     'a header': `GET /api/open/x HTTP/1.1\r\n${head}X-A: ${'a'.repeat(12 * 1024)}\r\n\r\n`,
