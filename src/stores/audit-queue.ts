@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../errors.ts';
 import type { AuditDraft } from './audit.ts';
 import type { Records } from './records.ts';
@@ -63,7 +64,7 @@ export class AuditQueue {
   async close(timeoutMs: number): Promise<void> {
     if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
     this.#send();
-    await Promise.race([this.#sending, pause(timeoutMs)]);
+    await Promise.race([this.#sending, sleep(timeoutMs, undefined, { ref: false })]);
     this.#isClosed = true;
     if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
     const left = this.#waiting.length;
@@ -86,10 +87,7 @@ export class AuditQueue {
         await this.#records.addAuditEvents({ drafts: () => batch, onWritten() {} });
         this.#events.onWritten(batch.length);
       } catch (error) {
-        if (error instanceof Refusal && error.code === 'store_unavailable') {
-          if (!this.#isClosed) this.#retryLater();
-          return;
-        }
+        if (error instanceof Refusal && error.code === 'store_unavailable') return this.#retryLater();
         this.#events.onError(error);
         this.#events.onLost(batch.length);
       }
@@ -98,13 +96,8 @@ export class AuditQueue {
   }
 
   #retryLater(): void {
+    if (this.#isClosed) return;
     this.#retryTimer = setTimeout(() => this.#send(), retryAfterMs);
     this.#retryTimer.unref();
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

@@ -4,17 +4,11 @@ import { timedOutReason, within } from './timeout.ts';
 /** A circuit breaker: keeps calls from a store that is known to be unavailable, except for one at intervals. */
 export type Breaker = ReturnType<typeof createBreaker>;
 
-export interface BreakerOptions {
-  readonly timeoutMs: number;
-  /** A clock as `performance.now()`. */
-  readonly elapsed: () => number;
-}
-
 /** Time without calls after a failure, ms. */
 const coolDownMs = 250;
 
-/** Creates a closed breaker. */
-export function createBreaker({ timeoutMs, elapsed }: BreakerOptions) {
+/** Creates a closed breaker; `elapsed` is a clock as `performance.now()`. */
+export function createBreaker({ timeoutMs, elapsed }: { timeoutMs: number; elapsed: () => number }) {
   let failedAt: number | null = null;
   let availableAt = Number.NEGATIVE_INFINITY;
   let inFlight = 0;

@@ -35,7 +35,6 @@ const cachedTimeoutMs = 400;
  */
 const unsubscribedVersionMs = 250;
 
-type CachedReads = Pick<Records, 'findApiKeyByHash' | 'findApiKey' | 'findUser'>;
 type CacheParts = Omit<CachedRecordsOptions, 'elapsed'> & {
   readonly breaker: Breaker;
   readonly elapsed: () => number;
@@ -73,7 +72,7 @@ export function createCachedRecords(options: CachedRecordsOptions): Records {
   };
 }
 
-class KeysAndUsers implements CachedReads {
+class KeysAndUsers {
   readonly #parts: CacheParts;
   readonly #keys: NotifiedCache<ApiKeyWithOwner, RecordsChange>;
   readonly #hashOfKey = new RecentCache<string>(cacheSize);
@@ -173,12 +172,9 @@ class Version {
 
   /** Throws `store_unavailable` when the store has been unavailable for too long. */
   current(): number {
-    const now = this.#parts.elapsed();
-    return isSubscribed(this.#parts.feed, now) ? this.#version : this.#unsubscribed(now);
-  }
-
-  #unsubscribed(now: number): number {
-    const { breaker, feed, staleIfErrorMs } = this.#parts;
+    const { breaker, feed, staleIfErrorMs, elapsed } = this.#parts;
+    const now = elapsed();
+    if (isSubscribed(feed, now)) return this.#version;
     const availableAt = Math.max(feed.notifiedUntil, breaker.availableAt);
     if (now - availableAt >= Math.max(staleIfErrorMs(), unsubscribedTrustMs) && breaker.isOpen())
       throw new Refusal('store_unavailable');

@@ -4,11 +4,6 @@ import { Availability, type AvailabilityOptions } from './availability.ts';
 import { isUnavailable } from './breaker.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
-export interface MonitoredRemoteOptions extends Pick<AvailabilityOptions, 'events' | 'elapsed'> {
-  readonly remote: RemoteRecords;
-  readonly feed: Pick<ChangeFeed, 'onHeartbeat' | 'notifiedUntil'>;
-}
-
 /** Timeout of a ping, ms. */
 const pingTimeoutMs = 1_000;
 
@@ -16,8 +11,15 @@ const pingTimeoutMs = 1_000;
  * Wraps the calls of a remote store to report when it becomes unavailable and when it is available again, even while
  * it is idle. With each heartbeat of the feed it is pinged while either indicates a problem, and never while all is well.
  */
-export function monitorRemote(options: MonitoredRemoteOptions): RemoteRecords {
-  const { remote, feed, events, elapsed = () => performance.now() } = options;
+export function monitorRemote({
+  remote,
+  feed,
+  events,
+  elapsed = () => performance.now(),
+}: {
+  readonly remote: RemoteRecords;
+  readonly feed: Pick<ChangeFeed, 'onHeartbeat' | 'notifiedUntil'>;
+} & Pick<AvailabilityOptions, 'events' | 'elapsed'>): RemoteRecords {
   const availability = new Availability({
     probe: async () => remote.ping(),
     probeTimeoutMs: pingTimeoutMs,

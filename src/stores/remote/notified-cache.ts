@@ -193,26 +193,20 @@ export class NotifiedCache<Value extends object, Change> {
     if (inFlight?.result !== undefined && !this.#isOvertaken(key, undefined, inFlight))
       return inFlight.result;
     const flight: Flight<Value, Change> = { changes: [] };
+    const query = async () => {
+      const at = this.#elapsed();
+      const value = await this.#options.breaker.run(async () => load());
+      // Whether the store read it before or after a change notified in the meantime is unknown.
+      if (!this.#isOvertaken(key, value, flight)) keep({ value, at });
+      return value;
+    };
     this.#flights.add(flight);
     this.#newest.set(key, flight);
-    flight.result = this.#load(key, load, flight, keep).finally(() => {
+    flight.result = query().finally(() => {
       this.#flights.delete(flight);
       if (this.#newest.get(key) === flight) this.#newest.delete(key);
     });
     return flight.result;
-  }
-
-  async #load(
-    key: string,
-    load: () => Awaitable<Value | undefined>,
-    flight: Flight<Value, Change>,
-    keep: (entry: Entry<Value>) => void,
-  ): Promise<Value | undefined> {
-    const at = this.#elapsed();
-    const value = await this.#options.breaker.run(async () => load());
-    // Whether the store read it before or after a change notified in the meantime is unknown.
-    if (!this.#isOvertaken(key, value, flight)) keep({ value, at });
-    return value;
   }
 
   #isOvertaken(key: string, value: Value | undefined, { changes }: Flight<Value, Change>): boolean {
