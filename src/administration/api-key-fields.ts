@@ -7,8 +7,7 @@ import {
   togetherAtLeastOne,
   withoutControlCharacters,
 } from '../input/pydantic-types.ts';
-import type { ListedApiKey } from '../stores/api-key.ts';
-import type { ApiKeyStatus } from '../stores/api-key-query.ts';
+import type { ApiKeyStatus, ListedApiKey } from '../stores/api-key.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
 import { toTimestamp } from './timestamp.ts';
 

@@ -4,8 +4,7 @@ import type { ListPage, ListPosition } from '../stores/list-query.ts';
 import type { Records } from '../stores/records.ts';
 import { admitsSession } from '../stores/session-epoch.ts';
 import { originOf } from '../stores/session-origin.ts';
-import type { SessionQuery, SessionSortField } from '../stores/session-query.ts';
-import type { Session, Sessions } from '../stores/sessions.ts';
+import type { Session, SessionQuery, SessionSortField, Sessions } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
 import { toTimestamp } from './timestamp.ts';
 

@@ -1,8 +1,7 @@
 import { sortedDistinct } from '../credentials/scopes.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
 import { suggestion } from '../rules/nearest-name.ts';
-import type { ListedApiKey } from '../stores/api-key.ts';
-import type { ApiKeyFilters } from '../stores/api-key-query.ts';
+import type { ApiKeyFilters, ListedApiKey } from '../stores/api-key.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { ListPage, ListPosition } from '../stores/list-query.ts';
 import type { ScopeSet } from '../stores/scope-set.ts';

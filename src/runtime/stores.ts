@@ -12,7 +12,7 @@ import type { Records } from '../stores/records.ts';
 import type { ServerClock } from '../stores/remote/server-clock.ts';
 import type { Sessions } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
-import type { CopyEnd } from '../stores/sql/copy-end.ts';
+import type { CopyEnd } from '../stores/sql/copy.ts';
 import { openSqliteCopySource, openSqliteCopyTarget } from '../stores/sqlite/copy-end.ts';
 import type { FileEvents, LogState } from '../stores/sqlite/file-events.ts';
 import { createSqliteRecords, type SqliteRecords } from '../stores/sqlite/records.ts';

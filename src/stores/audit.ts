@@ -47,20 +47,15 @@ export interface AuditPage extends ListPage<AuditEvent> {
   readonly dropped: number;
 }
 
-/** Limits on the audit events that are kept. */
-export interface AuditRetention {
-  /** Earlier ones are dropped, epoch ms. */
-  readonly since: number;
-  /** The oldest beyond this number are dropped; a tenth of it is the bound of those that count refusals. */
-  readonly maxEvents: number;
-}
-
 /** The part of the records store about audit events. */
 export interface AuditRecords {
   /** Keeps events that belong to no change of the records. */
   addAuditEvents(audit: AuditOf<void>): Promise<void>;
   listAuditEvents(query: AuditQuery): Awaitable<AuditPage>;
   findAuditEvent(id: string): Awaitable<AuditEvent | undefined>;
-  /** Drops the events beyond those limits, in small transactions. */
-  pruneAuditEvents(retention: AuditRetention): Promise<void>;
+  /**
+   * Drops the events before `since`, epoch ms, and the oldest beyond `maxEvents`; a tenth of it is the bound of those that
+   * count refusals. In small transactions.
+   */
+  pruneAuditEvents(limits: { readonly since: number; readonly maxEvents: number }): Promise<void>;
 }

@@ -1,7 +1,6 @@
 import type { Awaitable } from './awaitable.ts';
-import type { ListPage } from './list-query.ts';
+import type { Comparison, ListPage, ListQuery } from './list-query.ts';
 import type { SessionOrigin } from './session-origin.ts';
-import type { SessionQuery } from './session-query.ts';
 
 /** The person who signed in, as an identity provider names them. */
 export interface ProviderIdentity {
@@ -87,6 +86,20 @@ export interface LiveSession {
   /** The sign-in at a provider that the session began with; null: at none. */
   readonly origin: SessionOrigin | null;
 }
+
+/** The fields that sessions are sorted by. */
+export type SessionSortField = 'created' | 'last_used';
+
+/** Filters of the list of sessions; all must hold. */
+export interface SessionFilters {
+  readonly userId?: string;
+  readonly method?: string;
+  /** The bounds of a range of the field that the list is sorted by, each at most once; epoch ms. */
+  readonly range?: Readonly<Partial<Record<Comparison, number>>>;
+}
+
+/** A query for one page of the live sessions. */
+export type SessionQuery = ListQuery<SessionSortField, SessionFilters>;
 
 /** Called when a session has ended, `afterMs` after it did. */
 export type EndedListener = (id: string, afterMs: number) => void;

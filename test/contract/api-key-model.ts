@@ -1,5 +1,4 @@
-import type { ApiKey } from '../../src/stores/api-key.ts';
-import type { ApiKeyFilters, ApiKeyQuery, ApiKeySortField } from '../../src/stores/api-key-query.ts';
+import type { ApiKey, ApiKeyFilters, ApiKeyQuery, ApiKeySortField } from '../../src/stores/api-key.ts';
 
 /** The status sentence of the contract, for a key whose owner is disabled or not. */
 function statusOf(key: ApiKey, isOwnerDisabled: boolean, now: number): string {

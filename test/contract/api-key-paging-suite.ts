@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import type { ApiKey } from '../../src/stores/api-key.ts';
-import type { ApiKeyFilters, ApiKeyQuery } from '../../src/stores/api-key-query.ts';
+import type { ApiKey, ApiKeyFilters, ApiKeyQuery } from '../../src/stores/api-key.ts';
 import type { Records } from '../../src/stores/records.ts';
 import {
   createApiKey,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ApiKeyFilters, ApiKeySortField } from '../../src/stores/api-key-query.ts';
+import type { ApiKeyFilters, ApiKeySortField } from '../../src/stores/api-key.ts';
 import type { AuditFilterField } from '../../src/stores/audit.ts';
 import type { FieldFilter, ListPosition, SortValue } from '../../src/stores/list-query.ts';
 import type { UserFilterField, UserSortField } from '../../src/stores/user-records.ts';

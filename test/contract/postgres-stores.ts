@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { NotifiedChange } from '../../src/stores/postgres/changes.ts';
+import type { HintedChange } from '../../src/stores/postgres/changes.ts';
 import { changeChannel, parseNotification } from '../../src/stores/postgres/changes.ts';
 import type { PostgresAccess } from '../../src/stores/postgres/client-config.ts';
 import {
@@ -88,14 +88,14 @@ function withVersion(store: PostgresRecords, seen: { version: number }): Records
 
 /** The notified changes in that schema from now on. */
 export interface RecordedNotifications {
-  readonly changes: readonly NotifiedChange[];
+  readonly changes: readonly HintedChange[];
   /** Resolves once that version has been notified. */
   until(version: number): Promise<void>;
 }
 
 /** Listens until the test's end. */
 export async function recordNotifications(t: Test, access: PostgresAccess): Promise<RecordedNotifications> {
-  const changes: NotifiedChange[] = [];
+  const changes: HintedChange[] = [];
   const client = createPostgresClient(access, recordsLimits.timeoutMs);
   t.teardown(() => client.end());
   client.on('notification', ({ payload }) => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import t from 'tap';
-import type { SessionQuery } from '../../src/stores/session-query.ts';
-import type { Session, Sessions } from '../../src/stores/sessions.ts';
+import type { Session, SessionQuery, Sessions } from '../../src/stores/sessions.ts';
 import { createRandom, type Random } from '../support/corpora/random.ts';
 import { newSession, sessionTimes, startOfTime } from './fixtures.ts';
 import { expectedPage, instantOf } from './session-model.ts';

@@ -1,6 +1,5 @@
 import type { Comparison, ListPage } from '../../src/stores/list-query.ts';
-import type { SessionQuery } from '../../src/stores/session-query.ts';
-import type { Session } from '../../src/stores/sessions.ts';
+import type { Session, SessionQuery } from '../../src/stores/sessions.ts';
 
 const compare: Readonly<Record<Comparison, (a: number, b: number) => boolean>> = {
   gt: (a, b) => a > b,

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import type { ApiKey } from '../../src/stores/api-key.ts';
-import type { ApiKeyFilters, ApiKeyQuery } from '../../src/stores/api-key-query.ts';
+import type { ApiKey, ApiKeyFilters, ApiKeyQuery } from '../../src/stores/api-key.ts';
 import { createUser } from '../support/administration/record-changes.ts';
 import { expectedIds, positionOf } from './api-key-model.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';

@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap';
-import type { SessionQuery } from '../../src/stores/session-query.ts';
-import type { Session, Sessions } from '../../src/stores/sessions.ts';
+import type { Session, SessionQuery, Sessions } from '../../src/stores/sessions.ts';
 import { newSession, sessionTimes as shortTimes } from '../contract/fixtures.ts';
 import { newTenant, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
 import { instantOf } from '../contract/session-model.ts';

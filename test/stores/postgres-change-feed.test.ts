@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { changeChannel } from '../../src/stores/postgres/changes.ts';
 import type { PostgresAccess } from '../../src/stores/postgres/client-config.ts';
-import { listenForChanges } from '../../src/stores/postgres/listen.ts';
+import { ChangeListener } from '../../src/stores/postgres/listen.ts';
 import {
   createPostgresClient,
   listenerName,
@@ -26,7 +26,7 @@ interface RecordedFeed {
 async function listen(t: Test, access: PostgresAccess, store: PostgresRecords): Promise<RecordedFeed> {
   const channel = changeChannel(access.address.schema);
   const from = await store.readPosition();
-  const feed = listenForChanges({
+  const feed = new ChangeListener({
     open: () => createPostgresClient(access, recordsLimits.timeoutMs),
     channel,
     from,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { listenForChanges } from '../../src/stores/postgres/listen.ts';
+import { ChangeListener } from '../../src/stores/postgres/listen.ts';
 import { createPostgresClient, createPostgresRecords } from '../../src/stores/postgres/records.ts';
 import { newUser } from '../contract/fixtures.ts';
 import { recordsLimits } from '../contract/postgres-stores.ts';
@@ -88,7 +88,7 @@ for (const when of ['to the first message', 'to each query'])
     for (const [name, bytes] of Object.entries(wrongResponses)) {
       wrong = Buffer.from(bytes);
       const records = createPostgresRecords({ access, now: Date.now, ...recordsLimits, timeoutMs: 300 });
-      const feed = listenForChanges({
+      const feed = new ChangeListener({
         open: () => createPostgresClient(access, 300),
         channel: 'postern:test',
         from: { version: 0, mark: 'mark' },

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap';
 import { scripts } from '../../src/stores/redis/scripts.ts';
-import type { SessionFilters, SessionQuery } from '../../src/stores/session-query.ts';
-import type { Sessions } from '../../src/stores/sessions.ts';
+import type { SessionFilters, SessionQuery, Sessions } from '../../src/stores/sessions.ts';
 import { newSession, sessionTimes, startOfTime } from '../contract/fixtures.ts';
 import { newTenant, openRedisStoresUnderTest } from '../contract/redis-stores.ts';
 import { createManualClock } from '../contract/sqlite-stores.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import type { SessionQuery } from '../../src/stores/session-query.ts';
-import type { Sessions } from '../../src/stores/sessions.ts';
+import type { SessionQuery, Sessions } from '../../src/stores/sessions.ts';
 import { newSession, sessionTimes } from '../contract/fixtures.ts';
 import { openRedisStoresUnderTest } from '../contract/redis-stores.ts';
 import { eventually } from '../support/eventually.ts';

@@ -6,7 +6,7 @@ import {
   presentSession,
 } from '../../administration/live-sessions.ts';
 import { endAllSessions, endSession, endSessionsOfUser } from '../../administration/sessions.ts';
-import type { SessionFilters } from '../../stores/session-query.ts';
+import type { SessionFilters } from '../../stores/sessions.ts';
 import { type Call, Failure } from '../command.ts';
 import { refusedAs } from '../failures.ts';
 import { allPages, requireUser } from '../lookups.ts';

@@ -1,6 +1,5 @@
 import { presentApiKey } from '../../administration/api-key-fields.ts';
-import type { ListedApiKey } from '../../stores/api-key.ts';
-import type { ApiKeyFilters, ApiKeySortField } from '../../stores/api-key-query.ts';
+import type { ApiKeyFilters, ApiKeySortField, ListedApiKey } from '../../stores/api-key.ts';
 import type { Comparison, FieldFilter, ListPosition } from '../../stores/list-query.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { defineFilters } from '../lists/filters.ts';

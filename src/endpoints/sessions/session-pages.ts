@@ -6,7 +6,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import type { Reply } from '../../http/reply.ts';
 import { parseUrlEncoded } from '../../input/url-encoded.ts';
 import type { FieldFilter, ListQuery } from '../../stores/list-query.ts';
-import type { SessionFilters, SessionQuery, SessionSortField } from '../../stores/session-query.ts';
+import type { SessionFilters, SessionQuery, SessionSortField } from '../../stores/sessions.ts';
 import type { EndpointParts } from '../endpoint-parts.ts';
 import { createListRequests } from '../lists/list-request.ts';
 import type { ListSpec } from '../lists/list-spec.ts';

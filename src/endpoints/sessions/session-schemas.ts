@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { timestamp } from '../../administration/timestamp.ts';
 import { booleanText } from '../../input/pydantic-types.ts';
-import type { SessionSortField } from '../../stores/session-query.ts';
+import type { SessionSortField } from '../../stores/sessions.ts';
 import { instantOperators, type ListField } from '../lists/list-fields.ts';
 import type { ListSpec } from '../lists/list-spec.ts';
 import { pageFields } from '../lists/page.ts';

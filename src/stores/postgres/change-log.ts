@@ -1,10 +1,4 @@
-import { isReadOnly } from './changes.ts';
-
-/** A change as it is kept in the store. */
-export interface LoggedChange {
-  readonly version: number;
-  readonly hints: string;
-}
+import { type HintedChange, isReadOnly } from './changes.ts';
 
 /** Position up to which the changes of a store have been read. */
 export interface LogPosition {
@@ -18,7 +12,7 @@ export interface StoreState extends LogPosition {
   /** True if the server accepts no writes, and so is unusable, however well it responds. */
   readonly isReadOnly: boolean;
   /** The changes since the requested position, in order; null: they are unknown. */
-  readonly changes: readonly LoggedChange[] | null;
+  readonly changes: readonly HintedChange[] | null;
 }
 
 type RunQuery = (sql: string, values: readonly (number | null)[]) => Promise<readonly unknown[]>;
@@ -68,7 +62,7 @@ function changesSince(
   known: LogPosition,
   version: number,
   log: readonly LogRow[],
-): readonly LoggedChange[] | null {
+): readonly HintedChange[] | null {
   if (log.length === 0 && known.mark === undefined && known.version === version) return [];
   const [first, ...since] = log;
   const isSameHistory = first !== undefined && first[0] === known.version && first[1] === known.mark;

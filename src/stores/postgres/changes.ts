@@ -4,8 +4,8 @@ import type { RecordsChange } from '../remote/change-feed.ts';
 /** SQL: whether a server accepts no writes, and so is unusable, however well it responds. */
 export const isReadOnly = "pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean";
 
-/** A change as it is notified: the version it leads to, and its {@link formatHints hints}. */
-export interface NotifiedChange {
+/** A change as it is logged and notified: the version it leads to, and its {@link formatHints hints}. */
+export interface HintedChange {
   readonly version: number;
   readonly hints: string;
 }
@@ -78,7 +78,7 @@ export function parseHints(hints: string): RecordsChange | null {
 }
 
 /** Parses a notification: the version, a space, and hints. Undefined when it is not ours. */
-export function parseNotification(payload: string): NotifiedChange | undefined {
+export function parseNotification(payload: string): HintedChange | undefined {
   const parts = /^(\d{1,15}) (\S.*)$/.exec(payload);
   return parts === null ? undefined : { version: Number(parts[1]), hints: parts[2]! };
 }

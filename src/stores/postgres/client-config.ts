@@ -20,9 +20,8 @@ export interface PostgresAccess {
 }
 
 const int8 = types.builtins.INT8;
-const toNumber = (text: string) => Number(text);
 const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === int8 ? toNumber : types.getTypeParser(oid, format as 'text');
+  oid === int8 ? Number : types.getTypeParser(oid, format as 'text');
 
 /**
  * The settings of every connection to the store; none is taken from the environment. Throws {@link StoreOpenError}

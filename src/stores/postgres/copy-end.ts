@@ -1,9 +1,9 @@
 import { describeAddress } from '../../config/values/postgres-address.ts';
-import type { CopyEnd, Row } from '../sql/copy-end.ts';
+import type { CopyEnd, Row } from '../sql/copy.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
+import { withStoreName } from './failures.ts';
 import { migratePostgres, requireMigrated } from './migrate.ts';
-import { withStoreName } from './open-failure.ts';
-import { type Session, SessionPool } from './pool.ts';
+import { SessionPool } from './pool.ts';
 import { beginSnapshot, beginWrite, inTransaction } from './transaction.ts';
 
 /** Timeouts of a statement and of the whole copy, ms. */
@@ -37,7 +37,9 @@ function createCopyEnd(access: PostgresAccess, key: string, begin: string): Copy
       withStoreName(key, access.address, () =>
         pool.use((session) =>
           inTransaction(session, begin, async () => {
-            const result = await work((sql, values) => rowsOf(session, sql, values));
+            const result = await work(
+              async (sql, values) => (await session.query(sql, values)) as readonly Row[],
+            );
             await session.execute('COMMIT');
             return result;
           }),
@@ -45,8 +47,4 @@ function createCopyEnd(access: PostgresAccess, key: string, begin: string): Copy
       ),
     close: () => pool.close(),
   };
-}
-
-async function rowsOf(session: Session, ...query: Parameters<Session['query']>): Promise<readonly Row[]> {
-  return (await session.query(...query)) as readonly Row[];
 }

@@ -104,12 +104,15 @@ export class GroupedWrites {
   async #writeTogether(group: readonly Write[]): Promise<boolean> {
     try {
       const settlements = await this.#options.pool.use(
-        (session) => makeAllOrNone(session, group, this.#options),
-        this.#remainingMs(group),
+        (session) =>
+          this.#makeAll(session, group).catch((error) => {
+            if (isOfServer(error)) throw error;
+            return null;
+          }),
+        remainingMs(group),
       );
-      if (settlements === null) return false;
-      for (const settle of settlements) settle();
-      return true;
+      for (const settle of settlements ?? []) settle();
+      return settlements !== null;
     } catch (error) {
       for (const { reject } of group) reject(error);
       return true;
@@ -121,8 +124,8 @@ export class GroupedWrites {
       // The others of its group may have taken long.
       if (write.deadline <= performance.now()) throw timedOut();
       const [settle] = await this.#options.pool.use(
-        (session) => retryConflicts(() => makeAll(session, [write], this.#options)),
-        this.#remainingMs([write]),
+        (session) => retryConflicts(() => this.#makeAll(session, [write])),
+        remainingMs([write]),
       );
       settle!();
     } catch (error) {
@@ -130,73 +133,52 @@ export class GroupedWrites {
     }
   }
 
-  #remainingMs(group: readonly Write[]): number {
-    const deadline = Math.min(...group.map((write) => write.deadline));
-    return deadline - performance.now();
+  /**
+   * Makes the writes in one transaction. For each returns a function that settles the promise of its caller, to be
+   * called once the transaction has ended. Rejects when one has to be rolled back: then none is made.
+   */
+  #makeAll(session: Session, group: readonly Write[]): Promise<readonly (() => void)[]> {
+    return inTransaction(session, beginWrite, async () => {
+      const settlements: (() => void)[] = [];
+      const changes: RecordsChange[] = [];
+      let hasWritten = false;
+      for (const { steps, resolve, reject } of group) {
+        const progress: Progress = { changes: [], hasWritten: false };
+        try {
+          const result = await follow(session, steps(), progress);
+          settlements.push(() => resolve(result));
+        } catch (error) {
+          if (error instanceof PostgresFailure || progress.hasWritten) throw error;
+          settlements.push(() => reject(asRefusal(error)));
+          continue;
+        }
+        changes.push(...progress.changes);
+        hasWritten ||= progress.hasWritten;
+      }
+      await this.#commit(session, changes, hasWritten);
+      return settlements;
+    });
   }
+
+  async #commit(session: Session, changes: readonly RecordsChange[], hasWritten: boolean): Promise<void> {
+    const { channel, onChange } = this.#options;
+    const hints = formatHints(changes);
+    if (changes.length > 0) await session.query(announceChange, [channel, hints, notifiedHints(hints)]);
+    try {
+      // If nothing was written there is no need to wait for the disk.
+      await session.execute(hasWritten ? 'COMMIT' : 'ROLLBACK');
+    } finally {
+      // The reply to the COMMIT may be late, or lost, and so may be the notification.
+      if (changes.length > 0) onChange(parseHints(hints));
+    }
+  }
+}
+
+function remainingMs(group: readonly Write[]): number {
+  return Math.min(...group.map(({ deadline }) => deadline)) - performance.now();
 }
 
 const timedOut = () => unavailable('timed out waiting for other writes');
-
-/** Functions that settle the promises of the writes' callers, to be called once the transaction has ended. */
-type Settlements = readonly (() => void)[];
-type Announcement = Pick<GroupedWritesOptions, 'channel' | 'onChange'>;
-
-/** As {@link makeAll}, but resolves to null when one of the writes has to be rolled back; rejects when the server fails. */
-async function makeAllOrNone(
-  session: Session,
-  group: readonly Write[],
-  announcement: Announcement,
-): Promise<Settlements | null> {
-  try {
-    return await makeAll(session, group, announcement);
-  } catch (error) {
-    if (isOfServer(error)) throw error;
-    return null;
-  }
-}
-
-/** Makes the writes in one transaction. Rejects when one has to be rolled back: then none is made. */
-function makeAll(
-  session: Session,
-  group: readonly Write[],
-  announcement: Announcement,
-): Promise<Settlements> {
-  return inTransaction(session, beginWrite, () => makeAndCommit(session, group, announcement));
-}
-
-async function makeAndCommit(
-  session: Session,
-  group: readonly Write[],
-  { channel, onChange }: Announcement,
-): Promise<Settlements> {
-  const settlements: (() => void)[] = [];
-  const changes: RecordsChange[] = [];
-  let hasWritten = false;
-  for (const { steps, resolve, reject } of group) {
-    const progress: Progress = { changes: [], hasWritten: false };
-    try {
-      const result = await follow(session, steps(), progress);
-      settlements.push(() => resolve(result));
-    } catch (error) {
-      if (error instanceof PostgresFailure || progress.hasWritten) throw error;
-      settlements.push(() => reject(asRefusal(error)));
-      continue;
-    }
-    changes.push(...progress.changes);
-    hasWritten ||= progress.hasWritten;
-  }
-  const hints = formatHints(changes);
-  if (changes.length > 0) await session.query(announceChange, [channel, hints, notifiedHints(hints)]);
-  try {
-    // If nothing was written there is no need to wait for the disk.
-    await session.execute(hasWritten ? 'COMMIT' : 'ROLLBACK');
-  } finally {
-    // The reply to the COMMIT may be late, or lost, and so may be the notification.
-    if (changes.length > 0) onChange(parseHints(hints));
-  }
-  return settlements;
-}
 
 /** True if an error is about the server or the connection, not about a single write. */
 function isOfServer(error: unknown): boolean {

@@ -28,22 +28,18 @@ const maxNotified = 10_000;
  * every heartbeat, is reliable. The log repeats notifications that were late or lost, even over a lost connection, so that
  * nothing else has to be invalidated, unless the log doesn't reach back or is of another history: then everything is.
  */
-export function listenForChanges(options: ListenOptions): ChangeFeed {
-  return new Listener(options);
-}
-
-class Listener implements ChangeFeed {
+export class ChangeListener implements ChangeFeed {
   readonly #options: ListenOptions;
   readonly #changeListeners: ((change: RecordsChange | null) => void)[] = [];
   readonly #heartbeatListeners: ((isHealthy: boolean) => void)[] = [];
   /** Every change is notified, perhaps late: the log repeats those that a lost connection missed. */
   readonly notifiedSince = Number.NEGATIVE_INFINITY;
+  notifiedUntil = 0;
   /** Notifications of changes after the position, by version. */
   readonly #notified = new Map<number, string>();
   /** Position up to which the log has been read. */
   #position: LogPosition;
   #client: Client | null = null;
-  #notifiedUntil = 0;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -51,10 +47,6 @@ class Listener implements ChangeFeed {
     this.#options = options;
     this.#position = options.from;
     void this.#connect();
-  }
-
-  get notifiedUntil(): number {
-    return this.#notifiedUntil;
   }
 
   onChange(listener: (change: RecordsChange | null) => void): void {
@@ -109,7 +101,7 @@ class Listener implements ChangeFeed {
     const state = await this.#withTimeout(readStoreState(query, this.#position));
     if (this.#client !== client) return;
     this.#catchUp(state);
-    this.#notifiedUntil = sentAt;
+    this.notifiedUntil = sentAt;
     this.#emitHeartbeat(!state.isReadOnly);
     const next = () => this.#heartbeat(client).catch(() => this.#disconnect(client));
     this.#schedule(next, heartbeatIntervalMs);

@@ -77,8 +77,8 @@ async function bringUpToDate(client: Client, schema: string): Promise<string | u
     // Held until the connection ends.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey(schema)]);
     await createSchema(client, schema);
-    const found = await versionOf(client, schema);
-    for (const migration of migrations.slice(found)) await apply(client, migration);
+    for (const { number, sql } of migrations.slice(await versionOf(client, schema)))
+      await client.query(`BEGIN; ${sql}; INSERT INTO postern_migrations (number) VALUES (${number}); COMMIT`);
   }
   return compareVersion(client, schema);
 }
@@ -104,10 +104,6 @@ async function versionOf(client: Client, schema: string): Promise<number> {
 async function createSchema(client: Client, schema: string): Promise<void> {
   const { rows } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
   if (rows.length === 0) await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
-}
-
-async function apply(client: Client, { number, sql }: Migration): Promise<void> {
-  await client.query(`BEGIN; ${sql}; INSERT INTO postern_migrations (number) VALUES (${number}); COMMIT`);
 }
 
 /** Locks are numbers, and shared by a whole database: ours is derived from the schema's name. */

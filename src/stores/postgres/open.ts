@@ -10,8 +10,8 @@ import { monitorRemote } from '../remote/monitored-remote.ts';
 import type { ServerClock } from '../remote/server-clock.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 import { changeChannel } from './changes.ts';
-import { listenForChanges } from './listen.ts';
-import { withStoreName } from './open-failure.ts';
+import { withStoreName } from './failures.ts';
+import { ChangeListener } from './listen.ts';
 import {
   createPostgresClient,
   openPostgresRecords,
@@ -53,16 +53,18 @@ export async function openSharedRecords(options: SharedRecordsOptions): Promise<
   const { opened, isRewritten, from } = await withStoreName(configurationKey, access.address, () =>
     openWithin(options.openTimeoutMs, async () => {
       const records = await openPostgresRecords({ ...options, onChange });
-      const prepare = async () => {
+      try {
         await requireSameTenant(records, tenant);
         const isRewritten = await sealAll(records);
         return { opened: records, isRewritten, from: await records.readPosition() };
-      };
-      return prepare().catch((error) => closeAfter(error, records));
+      } catch (error) {
+        await records.close();
+        throw error;
+      }
     }),
   );
   const { poolLoad, serverClock, readPosition: _, sealAll: __, ...remote } = opened;
-  feed = listenForChanges({
+  feed = new ChangeListener({
     open: () => createPostgresClient(access, timeoutMs),
     channel: changeChannel(access.address.schema),
     from,
@@ -101,9 +103,4 @@ async function sealAll(remote: PostgresRecords): Promise<boolean> {
   } catch (error) {
     throw error instanceof SealError ? new StoreOpenError(configurationKey, error.message, error) : error;
   }
-}
-
-async function closeAfter(error: unknown, remote: PostgresRecords): Promise<never> {
-  await remote.close();
-  throw error;
 }

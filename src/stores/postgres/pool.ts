@@ -44,17 +44,14 @@ const ignore = () => {};
 
 /** A pool of connections, which connects when it is first used. */
 export class SessionPool {
+  readonly #options: SessionPoolOptions;
   readonly #pool: Pool;
   readonly #epochs = new WeakMap<PoolClient, number>();
-  readonly #epoch: Epoch;
-  readonly #timeoutMs: number;
-  readonly #repeats: boolean;
 
-  constructor({ config, max, timeoutMs, epoch, repeats = false }: SessionPoolOptions) {
+  constructor(options: SessionPoolOptions) {
+    const { config, max, epoch } = options;
+    this.#options = options;
     this.#pool = new Pool({ ...config, Client: CheckedClient, max, idleTimeoutMillis: idleTimeoutMs });
-    this.#epoch = epoch;
-    this.#timeoutMs = timeoutMs;
-    this.#repeats = repeats;
     this.#pool.on('error', ignore);
     this.#pool.on('connect', (client) => {
       this.#epochs.set(client, epoch.current);
@@ -67,13 +64,13 @@ export class SessionPool {
    * Calls `work` with a connection. Rejects `store_unavailable` when there is none, or the work isn't done, within the
    * timeout; and at once when too many calls are waiting. The timeout is in ms, by default that of the pool.
    */
-  async use<T>(work: (session: Session) => Promise<T>, timeoutMs = this.#timeoutMs): Promise<T> {
+  async use<T>(work: (session: Session) => Promise<T>, timeoutMs = this.#options.timeoutMs): Promise<T> {
     if (this.#pool.waitingCount >= maxWaiting) throw unavailable('too many queries waiting');
     const deadline = performance.now() + timeoutMs;
     try {
       return await this.#useOnce(work, deadline).catch((error) => {
         const isLost = error instanceof PostgresFailure && error.kind === 'unavailable';
-        if (!this.#repeats || !isLost || performance.now() > deadline - repeatMs) throw error;
+        if (!this.#options.repeats || !isLost || performance.now() > deadline - repeatMs) throw error;
         return this.#useOnce(work, deadline);
       });
     } catch (error) {
@@ -101,7 +98,7 @@ export class SessionPool {
       return await work(createSession(client, deadline, onFailure));
     } finally {
       // Not when no connection could be made: that says nothing about those that exist.
-      if (failure?.kind === 'unavailable') this.#epoch.current += 1;
+      if (failure?.kind === 'unavailable') this.#options.epoch.current += 1;
       client?.release(failure !== undefined);
     }
   }
@@ -110,7 +107,7 @@ export class SessionPool {
   async #checkOut(deadline: number): Promise<PoolClient> {
     for (;;) {
       const client = await connectBefore(this.#pool, deadline);
-      if (this.#epochs.get(client) === this.#epoch.current) return client;
+      if (this.#epochs.get(client) === this.#options.epoch.current) return client;
       client.release(true);
     }
   }
@@ -131,10 +128,7 @@ function createSession(
   deadline: number,
   onFailure: (failure: PostgresFailure) => void,
 ): Session {
-  async function send(
-    text: string,
-    values: readonly PostgresValue[] | undefined,
-  ): Promise<readonly unknown[]> {
+  async function send(text: string, values?: readonly PostgresValue[]): Promise<readonly unknown[]> {
     try {
       const remainingMs = Math.ceil(deadline - performance.now());
       if (remainingMs <= 0) throw timedOut();
@@ -152,7 +146,7 @@ function createSession(
   return {
     query: (sql, values = []) => send(numberPlaceholders(sql), values),
     async execute(sql) {
-      await send(sql, undefined);
+      await send(sql);
     },
   };
 }

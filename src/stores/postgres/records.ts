@@ -1,11 +1,11 @@
 import type { Client } from 'pg';
 import type { PoolLoad } from '../../metrics/registry.ts';
 import { createRecordSeals, type RecordSeals } from '../record-seals.ts';
-import type { Records } from '../records.ts';
+import type { RemoteRecords } from '../records.ts';
 import type { RecordsChange } from '../remote/change-feed.ts';
 import { compareClock, type ServerClock } from '../remote/server-clock.ts';
 import { createSqlRecords } from '../sql/records.ts';
-import { createSealedValues, type SealedValues } from '../sql/sealed-values.ts';
+import { sealAll } from '../sql/sealed-values.ts';
 import { type LogPosition, readStoreState } from './change-log.ts';
 import { changeChannel, isReadOnly } from './changes.ts';
 import { CheckedClient } from './checked-client.ts';
@@ -36,7 +36,9 @@ export interface PostgresRecordsOptions {
  * The records store in PostgreSQL: every call queries the server. A write that rejects `store_unavailable` is atomic, but
  * may have happened: it may be the reply to its COMMIT that was lost.
  */
-export interface PostgresRecords extends Omit<Records, 'version'>, SealedValues {
+export interface PostgresRecords extends RemoteRecords {
+  /** As {@link ../sql/sealed-values.ts sealAll}. */
+  sealAll(): Promise<boolean>;
   /** The current position in the log of changes. */
   readPosition(): Promise<LogPosition>;
   readonly serverClock: ServerClock;
@@ -76,17 +78,14 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
   });
   const channel = changeChannel(access.address.schema);
   const writes = new GroupedWrites({ pool: writer, channel, timeoutMs, onChange });
-  const database = createPostgresDatabase({
-    readers,
-    writes,
-    // The store uses its own clock, except in tests, which control the gateway's.
-    testClock: now === Date.now ? undefined : now,
-  });
+  // The store uses its own clock, except in tests, which control the gateway's.
+  const testClock = now === Date.now ? undefined : now;
+  const database = createPostgresDatabase(readers, writes, testClock);
 
   return {
     ...createSqlRecords(database, now, seals),
-    ...createSealedValues(database, seals),
-    noteUse: createNoteUse(readers),
+    sealAll: () => sealAll(database, seals),
+    noteUse: (keys) => noteUse(readers, keys),
     async readPosition() {
       const { version, mark } = await readers.use((session) => readStoreState(session.query, null));
       return { version, mark };
@@ -95,9 +94,13 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
       store: 'records',
       compare: async (clock) => [await compareClock(clock, () => readTime(readers))],
     },
-    poolLoad: () => {
-      const { busy, free, waiting } = sumOf(readers.load(), writer.load());
-      return { busy, free, waiting: waiting + writes.waiting };
+    poolLoad() {
+      const [one, other] = [readers.load(), writer.load()];
+      return {
+        busy: one.busy + other.busy,
+        free: one.free + other.free,
+        waiting: one.waiting + other.waiting + writes.waiting,
+      };
     },
     ping: () => ping(readers, epoch),
     backup: () => Promise.reject(new Error('back up a PostgreSQL store with pg_dump')),
@@ -110,14 +113,6 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
 /** A dedicated client to listen on {@link ./changes.ts changeChannel}; not connected yet. */
 export function createPostgresClient(access: PostgresAccess, timeoutMs: number): Client {
   return new CheckedClient({ ...createClientConfig(access, timeoutMs), application_name: listenerName });
-}
-
-function sumOf(one: PoolLoad, other: PoolLoad): PoolLoad {
-  return {
-    busy: one.busy + other.busy,
-    free: one.free + other.free,
-    waiting: one.waiting + other.waiting,
-  };
 }
 
 /** The server's time, epoch ms. */
@@ -148,15 +143,13 @@ const noteKeys = `WITH used AS (
       ORDER BY t.id FOR NO KEY UPDATE OF t)
     UPDATE api_keys t SET last_used = used.at FROM used WHERE t.id = used.id`;
 
-/** Records uses of keys over that pool, without waiting for other writers. */
-function createNoteUse(pool: SessionPool): Records['noteUse'] {
-  return async (keys) => {
-    const entries = [...keys];
-    for (let start = 0; start < entries.length; start += noteBatch) {
-      const batch = entries.slice(start, start + noteBatch);
-      const ids = batch.map(([id]) => id);
-      const instants = batch.map(([, at]) => at);
-      await pool.use((session) => retryConflicts(() => session.query(noteKeys, [ids, instants])));
-    }
-  };
+/** Records uses of keys without waiting for other writers. */
+async function noteUse(pool: SessionPool, keys: ReadonlyMap<string, number>): Promise<void> {
+  const entries = [...keys];
+  for (let start = 0; start < entries.length; start += noteBatch) {
+    const batch = entries.slice(start, start + noteBatch);
+    const ids = batch.map(([id]) => id);
+    const instants = batch.map(([, at]) => at);
+    await pool.use((session) => retryConflicts(() => session.query(noteKeys, [ids, instants])));
+  }
 }

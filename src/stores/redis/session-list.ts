@@ -1,7 +1,6 @@
 import { Refusal } from '../../errors.ts';
 import type { ListPage } from '../list-query.ts';
-import type { SessionQuery } from '../session-query.ts';
-import type { Session } from '../sessions.ts';
+import type { Session, SessionQuery } from '../sessions.ts';
 import type { ListedSessions } from './keys.ts';
 import type { RedisLink } from './link.ts';
 import { type Script, scripts } from './scripts.ts';

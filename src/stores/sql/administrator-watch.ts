@@ -37,11 +37,8 @@ export function* closingBootstrap<T>(change: () => Steps<T>): Steps<T> {
   if (!(yield* isBootstrapOpen())) return yield* change();
   const before = yield* administratorIds();
   const result = yield* change();
-  for (const id of yield* administratorIds()) {
-    if (before.has(id)) continue;
-    yield* run(closeBootstrap);
-    break;
-  }
+  const after = yield* administratorIds();
+  if ([...after].some((id) => !before.has(id))) yield* run(closeBootstrap);
   return result;
 }
 

@@ -1,11 +1,8 @@
 import { Refusal } from '../../errors.ts';
-import { administratorSet } from '../administrator-set.ts';
-import type { ApiKey, ListedApiKey, RemovedApiKey } from '../api-key.ts';
+import type { ApiKey, ApiKeyQuery, ApiKeyStatus, ListedApiKey, RemovedApiKey } from '../api-key.ts';
 import type { Records } from '../records.ts';
-import { administratorSetId, type ScopeSet } from '../scope-set.ts';
 import type { User } from '../user.ts';
 import type { UserRecord } from '../user-records.ts';
-import { createApiKeyList } from './api-key-list.ts';
 import {
   type ApiKeyRow,
   originColumn,
@@ -16,12 +13,14 @@ import {
 } from './api-key-row.ts';
 import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
+import type { Condition, Dialect } from './dialect.ts';
 import { insertHeldSets } from './held-sets.ts';
 import { JudgedWrites } from './judged-writes.ts';
 import { KeyLineage } from './key-lineage.ts';
-import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-row.ts';
-import { all, first, noteChange, noteNewKey, run, type Steps } from './steps.ts';
-import { createFindUserRecord } from './user-record-row.ts';
+import { comparisonOperators, containsElement, createList, nullCondition } from './list.ts';
+import { createRequireSets } from './scope-sets.ts';
+import { first, noteChange, run, type Steps, type Value } from './steps.ts';
+import { createFindUserRecord } from './user-row.ts';
 
 type DeletionJudge = Parameters<Records['deleteApiKey']>[1]['judge'];
 
@@ -33,6 +32,20 @@ const insertKey = `INSERT INTO api_keys
 /** Clears the origin: the key wasn't minted in a session of the new owner. */
 const setOwner = 'UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1 WHERE id = ?';
 
+/** Expired wins over suspended over active; a removed owner suspends nothing. `?` is now. */
+const statusConditions = {
+  expired: 'k.expires_order <= ?',
+  suspended: 'k.expires_order > ? AND k.created_by IN (SELECT id FROM users WHERE disabled = 1)',
+  active: 'k.expires_order > ? AND k.created_by NOT IN (SELECT id FROM users WHERE disabled = 1)',
+} as const satisfies Record<ApiKeyStatus, string>;
+
+const orderColumns = {
+  created: { column: 'k.created' },
+  label: { column: 'k.label' },
+  expires: { column: 'k.expires_order', nullValue: Number.MAX_SAFE_INTEGER },
+  last_used: { column: 'k.last_used_order', nullValue: -Number.MAX_SAFE_INTEGER },
+} as const;
+
 /** API keys in SQL; `now` is the clock, in epoch milliseconds. */
 export function createApiKeys(database: SqlDatabase, now: () => number) {
   const { dialect, one, snapshot } = database;
@@ -41,7 +54,17 @@ export function createApiKeys(database: SqlDatabase, now: () => number) {
   const byHash = `${select} WHERE hash = ?)`;
   const byId = `${select} WHERE id = ?)`;
   const addHeldSets = insertHeldSets(dialect, 'api_key_scope_sets', 'key_id');
-  const list = createApiKeyList(dialect);
+  const list = createList<ApiKeyQuery, ApiKeyRow, ListedApiKey>(dialect, {
+    from: 'api_keys k',
+    select: selectApiKey(dialect),
+    countAll: dialect.countRows('api_keys'),
+    id: 'k.id',
+    row: `k.${dialect.keyRow}`,
+    order: orderColumns,
+    conditions: (query) => filterConditions(dialect, query),
+    toItem: toApiKey,
+  });
+  const requireSets = createRequireSets(dialect);
   const lineage = new KeyLineage(dialect);
 
   /** Adds a key; returns its version. Few statements: on PostgreSQL each is a round trip, and writers wait for each other. */
@@ -53,29 +76,17 @@ export function createApiKeys(database: SqlDatabase, now: () => number) {
     const values = [id, hash, label, hint, scopes, ...minted, expires, lastUsed] as const;
     const [inserted] = yield* run<{ readonly version: number }>(insertKey, ...values);
     if (key.scopeSets.length > 0) yield* run(addHeldSets, id, JSON.stringify(key.scopeSets));
-    yield* noteNewKey(id);
+    yield* noteChange({ newKeys: [id] });
     return inserted!.version;
   }
 
   const writes = new JudgedWrites(database, now);
   const user = createFindUserRecord(dialect);
   const listed = `${selectApiKey(dialect)} WHERE k.id = ?`;
-  const setsByIds = `${selectScopeSet} WHERE s.id IN (SELECT value FROM ${dialect.elementsOf('?')}) ORDER BY s.id`;
 
   function* find(id: string): Steps<ListedApiKey | undefined> {
     const row = yield* first<ApiKeyRow>(listed, id);
     return row && toApiKey(row);
-  }
-
-  /** A set may have been removed since the request was validated. */
-  function* requireSets(ids: readonly string[]): Steps<readonly ScopeSet[]> {
-    const stored = ids.length === 0 ? [] : yield* all<ScopeSetRow>(setsByIds, JSON.stringify(ids));
-    const sets = [
-      ...(ids.includes(administratorSetId) ? [administratorSet] : []),
-      ...stored.map(toScopeSetRecord),
-    ];
-    if (sets.length < ids.length) throw new Refusal('conflict');
-    return sets;
   }
 
   function* remove(id: string, children: boolean, judge?: DeletionJudge): Steps<readonly RemovedApiKey[]> {
@@ -114,11 +125,30 @@ export function createApiKeys(database: SqlDatabase, now: () => number) {
         },
         function* () {
           yield* run(setOwner, newOwnerId, id);
-          yield* noteChange([], [id]);
+          yield* noteChange({ keys: [id] });
           return (yield* find(id))!;
         },
       ),
   } satisfies Partial<Records>;
+}
+
+function filterConditions(dialect: Dialect, { filters, now }: ApiKeyQuery): readonly Condition[] {
+  const conditions: Condition[] = [];
+  const add = (sql: string, ...values: Value[]) => conditions.push({ sql, values });
+  if (filters.labelContains !== undefined)
+    conditions.push(dialect.contains('k.label', filters.labelContains));
+  if (filters.labelEq !== undefined) add('k.label = ?', filters.labelEq);
+  for (const { field, comparison, value } of filters.instants ?? [])
+    add(`${orderColumns[field].column} ${comparisonOperators[comparison]} ?`, value);
+  const { expiresIsNull, lastUsedIsNull } = filters;
+  if (expiresIsNull !== undefined) conditions.push(nullCondition(orderColumns.expires, expiresIsNull));
+  if (lastUsedIsNull !== undefined) conditions.push(nullCondition(orderColumns.last_used, lastUsedIsNull));
+  // Scopes contain no quotes (RFC 6749 §3.3).
+  for (const scope of filters.scopesContain ?? [])
+    conditions.push(containsElement(dialect, 'k.scopes', scope));
+  if (filters.createdByEq !== undefined) add('k.created_by = ?', filters.createdByEq);
+  if (filters.statusEq !== undefined) add(statusConditions[filters.statusEq], now);
+  return conditions;
 }
 
 function ownerOf(record: UserRecord | undefined): ListedApiKey['owner'] {

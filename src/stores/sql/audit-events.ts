@@ -1,9 +1,8 @@
 import { uuidv7 } from 'uuidv7';
 import type { AuditEntry } from '../../log/log.ts';
-import type { AuditDraft, AuditOf } from '../audit.ts';
-import { leaveForGateways } from './command-events.ts';
+import type { AuditOf } from '../audit.ts';
 import type { SqlDatabase } from './database.ts';
-import { run, type Steps } from './steps.ts';
+import { noteChange, run, type Steps } from './steps.ts';
 
 /** The numbers are given under the lock of the row: their order is the order of commits. */
 const takeNumbers = `UPDATE audit_state SET seq = seq + ?, time = CASE WHEN time > ? THEN time ELSE ? END
@@ -11,9 +10,11 @@ const takeNumbers = `UPDATE audit_state SET seq = seq + ?, time = CASE WHEN time
 const insertEvent = `INSERT INTO audit (seq, id, time, event, outcome, actor_kind, actor_user, actor_credential,
     target_type, target_id, address, request_id, is_probe, body)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
+const insertCommandEvent = 'INSERT INTO command_events (id, entry) VALUES (?, ?)';
 
-/** Steps that number, date and keep events; `now` is epoch ms. Returns the entries as they are kept. */
-export function* addAuditEvents(drafts: readonly AuditDraft[], now: number): Steps<readonly AuditEntry[]> {
+/** Steps that number, date and keep the events of a change; `now` is epoch ms. Returns the entries as they are kept. */
+export function* keepAudit<T>(audit: AuditOf<T>, result: T, now: number): Steps<readonly AuditEntry[]> {
+  const drafts = audit.drafts(result);
   if (drafts.length === 0) return [];
   const [taken] = yield* run<{ readonly seq: number; readonly time: number }>(
     takeNumbers,
@@ -25,7 +26,17 @@ export function* addAuditEvents(drafts: readonly AuditDraft[], now: number): Ste
   const entries = drafts.map((draft): AuditEntry => ({ ...draft, id: draft.id ?? uuidv7(), time }));
   for (const [index, entry] of entries.entries())
     yield* insert(seq - entries.length + 1 + index, time, entry);
+  if (audit.isForGateways) yield* leaveForGateways(entries);
   return entries;
+}
+
+/**
+ * Gateways can't take their entries from the audit itself: each is written to the log by one gateway alone, is written even
+ * if the audit has dropped it by then, and is no concern of the audit afterwards.
+ */
+function* leaveForGateways(entries: readonly AuditEntry[]): Steps<void> {
+  for (const entry of entries) yield* run(insertCommandEvent, uuidv7(), JSON.stringify(entry));
+  yield* noteChange({ hasCommandEvents: true });
 }
 
 function* insert(seq: number, time: number, entry: AuditEntry): Steps<void> {
@@ -54,8 +65,7 @@ export async function writeAudited<T>(
   let entries: readonly AuditEntry[] = [];
   const result = await database.write(function* () {
     const made = yield* steps();
-    entries = yield* addAuditEvents(audit.drafts(made), now());
-    if (audit.isForGateways) yield* leaveForGateways(entries);
+    entries = yield* keepAudit(audit, made, now());
     return made;
   });
   audit.onWritten(entries);

@@ -1,10 +1,10 @@
 import type { Actor } from '../../log/log.ts';
 import type { AuditEvent, AuditFilterField, AuditPage, AuditQuery, AuditRecords } from '../audit.ts';
 import type { FieldFilter, ListQuery } from '../list-query.ts';
+import type { Records } from '../records.ts';
 import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
-import { createList } from './list.ts';
-import { type FilterColumn, fieldConditions } from './list-conditions.ts';
+import { createList, type FilterColumn, fieldConditions } from './list.ts';
 import { first, run, type Steps } from './steps.ts';
 
 interface AuditRow
@@ -27,7 +27,8 @@ const noteDropped = 'UPDATE audit_state SET dropped = ? WHERE dropped < ?';
 const oldEvents = 'SELECT seq FROM audit WHERE time < ? ORDER BY time, seq LIMIT ?';
 const oldestEvents = 'SELECT seq FROM audit ORDER BY seq LIMIT ?';
 const oldestProbes = 'SELECT seq FROM audit WHERE is_probe = 1 ORDER BY seq LIMIT ?';
-
+const selectCommandEvent = 'SELECT id FROM command_events LIMIT 1';
+const takeCommandEvents = 'DELETE FROM command_events RETURNING id, entry';
 const selectOfCredential = 'SELECT seq FROM audit WHERE actor_credential = ? LIMIT 1';
 
 type ColumnField = Exclude<AuditFilterField, 'actor'> | 'actor_user' | 'actor_credential';
@@ -65,8 +66,11 @@ function* byColumns(filters: AuditQuery['filters']): Steps<readonly FieldFilter<
 /** Number of events dropped in a transaction: a few milliseconds. */
 const dropBatch = 500;
 
-/** Audit events in SQL; `now` is the clock, in epoch milliseconds. */
-export function createAudit(database: SqlDatabase, now: () => number): AuditRecords {
+/** Audit events in SQL, and those of commands for the log; `now` is the clock, in epoch milliseconds. */
+export function createAudit(
+  database: SqlDatabase,
+  now: () => number,
+): AuditRecords & Pick<Records, 'takeCommandEvents'> {
   const { dialect, one, snapshot, write } = database;
   const countEvents = dialect.countRows('audit');
   const list = createList<ColumnQuery, AuditRow, AuditEvent>(dialect, {
@@ -112,33 +116,28 @@ export function createAudit(database: SqlDatabase, now: () => number): AuditReco
       await dropOldest(countProbes, Math.floor(maxEvents / 10), oldestProbes);
       await dropOldest(countEvents, maxEvents, oldestEvents);
     },
+    async takeCommandEvents() {
+      // Mostly there are none, and a read locks nothing.
+      const isAny = await one(selectCommandEvent, [], (row: object | undefined) => row !== undefined);
+      if (!isAny) return [];
+      const taken = await write(() =>
+        run<{ readonly id: string; readonly entry: string }>(takeCommandEvents),
+      );
+      return taken.toSorted((one, other) => (one.id < other.id ? -1 : 1)).map(({ entry }) => entry);
+    },
   };
 }
 
 function toEvent(row: AuditRow): AuditEvent {
-  const { seq, id, time, event, outcome, address, requestId, targetType, targetId, body } = row;
+  const { actorKind, actorUser, actorCredential, targetType, targetId, body, ...columns } = row;
   const { changes = null, reason, userAgent, repeated, label } = JSON.parse(body);
   const named = targetType === null ? null : { type: targetType, id: targetId! };
   const target = named !== null && label !== undefined ? { ...named, label } : named;
-  const actor = toActor(row);
-  return {
-    seq,
-    id,
-    time,
-    event,
-    outcome,
-    actor,
-    target,
-    changes,
-    reason,
-    address,
-    userAgent,
-    requestId,
-    repeated,
-  };
+  const actor = toActor(actorKind, actorUser, actorCredential);
+  return { ...columns, actor, target, changes, reason, userAgent, repeated };
 }
 
-function toActor({ actorKind: kind, actorUser: user, actorCredential: credential }: AuditRow): Actor {
+function toActor(kind: Actor['kind'], user: string | null, credential: string | null): Actor {
   if (credential === null) return { user, kind };
   return kind === 'api_key' ? { user, key: credential, kind } : { user, session: credential, kind };
 }

@@ -1,11 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { AuditEntry } from '../../log/log.ts';
 import type { AuditOf } from '../audit.ts';
-import { addAuditEvents } from './audit-events.ts';
-import { leaveForGateways } from './command-events.ts';
-import type { CopyEnd, Row, RunQuery } from './copy-end.ts';
+import type { Awaitable } from '../awaitable.ts';
+import { keepAudit } from './audit-events.ts';
 import type { Steps, Value } from './steps.ts';
 import { recordsTables, type Table } from './tables.ts';
+
+/** Runs one query in an open transaction and returns its rows; each `?` stands for the next value. */
+export type RunQuery = (sql: string, values?: readonly Value[]) => Awaitable<readonly Row[]>;
+
+/** A row by column name: texts, safe integers, bytes and nulls. */
+export type Row = Readonly<Record<string, Value>>;
+
+/** Records opened as the source or the target of a copy only. */
+export interface CopyEnd {
+  /** Their file or address, without credentials. */
+  readonly location: string;
+  /**
+   * Runs `work` in one transaction: on a source it is a read-only snapshot; on a target it blocks other writers, and is
+   * committed whole or not at all. Rejects `store_unavailable`, or with what `work` rejects.
+   */
+  transaction<T>(work: (query: RunQuery) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
 
 /** The contents of a table: the number of rows, and the SHA-256 (hex) of all of them in the order of their keys. */
 export interface TableSummary {
@@ -31,14 +48,6 @@ export class CopyRefusal extends Error {
 /** Number of rows read and written at once; SQLite allows at most 32,766 values in a query. */
 const pageSize = 500;
 
-/** Reports of a copy. */
-export interface CopyEvents {
-  /** Called with each table that was written. */
-  readonly onTable: (summary: TableSummary) => void;
-  /** Its lines are kept in the target, in the transaction of the copy. */
-  readonly audit: AuditOf<void>;
-}
-
 /**
  * Copies a snapshot of all records and verifies it: before the commit, the target must have the counts and checksums
  * of the source; its own audit events follow. `now` is epoch ms. Rejects with {@link CopyRefusal} when the target already
@@ -47,7 +56,15 @@ export interface CopyEvents {
 export async function copyRecords(
   source: CopyEnd,
   target: CopyEnd,
-  { onTable, audit }: CopyEvents,
+  {
+    onTable,
+    audit,
+  }: {
+    /** Called with each table that was written. */
+    readonly onTable: (summary: TableSummary) => void;
+    /** Its lines are kept in the target, in the transaction of the copy. */
+    readonly audit: AuditOf<void>;
+  },
   now: number,
 ): Promise<readonly TableSummary[]> {
   let entries: readonly AuditEntry[] = [];
@@ -61,18 +78,12 @@ export async function copyRecords(
         onTable(summary);
       }
       await requireSame(write, summaries);
-      entries = await follow(write, keepAudit(audit, now));
+      entries = await follow(write, keepAudit(audit, undefined, now));
       return summaries;
     }),
   );
   audit.onWritten(entries);
   return tables;
-}
-
-function* keepAudit(audit: AuditOf<void>, now: number): Steps<readonly AuditEntry[]> {
-  const entries = yield* addAuditEvents(audit.drafts(), now);
-  if (audit.isForGateways) yield* leaveForGateways(entries);
-  return entries;
 }
 
 /** Runs steps in the transaction of a copy, which no gateway is notified of. */
@@ -143,9 +154,9 @@ async function summarise(
 
 /** A text that is the same for equal rows of any two databases, and different for different rows. */
 function lineOf({ columns }: Table, row: Row): string {
-  return JSON.stringify(columns.map((column) => jsonValue(row[column]!)));
-}
-
-function jsonValue(value: Value): unknown {
-  return value instanceof Uint8Array ? { hex: Buffer.from(value).toString('hex') } : value;
+  const values = columns.map((column) => {
+    const value = row[column]!;
+    return value instanceof Uint8Array ? { hex: Buffer.from(value).toString('hex') } : value;
+  });
+  return JSON.stringify(values);
 }

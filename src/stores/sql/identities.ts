@@ -1,14 +1,9 @@
 import { Refusal } from '../../errors.ts';
-import type {
-  AcceptedIdentity,
-  Identity,
-  IdentityClaims,
-  NewIdentityUser,
-  UserIdentity,
-} from '../identity.ts';
+import type { AcceptedIdentity, Identity, IdentityClaims, NewIdentityUser } from '../identity.ts';
 import type { Records } from '../records.ts';
 import { nextEpoch } from '../session-epoch.ts';
 import type { NewUser, User, UserWithSets } from '../user.ts';
+import type { UserRecord } from '../user-records.ts';
 import { closingBootstrap, keepingAdministrator } from './administrator-watch.ts';
 import { whereFound, writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
@@ -54,7 +49,9 @@ export function createIdentities(database: SqlDatabase, now: () => number) {
     acceptIdentity: (claims, newUser, audit) =>
       writeAudited(database, now, () => steps.accept(claims, newUser), audit && whereFound(audit)),
     identitiesOf: (userId) =>
-      many(byUser, [userId], (rows: readonly IdentityRow[]) => rows.map(toUserIdentity)),
+      many(byUser, [userId], (rows: readonly IdentityRow[]) =>
+        rows.map(({ issuer, subject, madeUser }) => ({ issuer, subject, madeUser: madeUser === 1 })),
+      ),
   } satisfies Partial<Records>;
 }
 
@@ -93,19 +90,23 @@ export class IdentitySteps {
     return { found: yield* this.#ownerOf(identity), before: known && before };
   }
 
-  /** Links an identity to a user found in this transaction. */
-  *link({ id }: User, identity: Identity): Steps<void> {
+  /** Links an identity to a user found in this transaction; gives the user as found. */
+  *link(found: UserRecord, identity: Identity): Steps<UserRecord> {
     if ((yield* this.#find(identity)) !== undefined) throw new Refusal('conflict');
     const { issuer, subject } = identity;
+    const { id } = found.user;
     yield* closingBootstrap(() => run(insertIdentity, issuer, subject, id, 0, this.#now()));
     yield* this.#noteUser(id);
+    return found;
   }
 
-  /** Unlinks an identity from a user found with it in this transaction; all sessions of the user have ended. */
-  *unlink({ id, epoch }: User, { issuer, subject }: Identity): Steps<void> {
+  /** Unlinks an identity from a user found with it in this transaction, given as found; all sessions of the user have ended. */
+  *unlink(found: UserRecord, { issuer, subject }: Identity): Steps<UserRecord> {
+    const { id, epoch } = found.user;
     yield* keepingAdministrator(() => run(removeIdentity, issuer, subject));
     yield* run(startUserEpoch, nextEpoch(epoch, this.#now()), id);
     yield* this.#noteUser(id);
+    return found;
   }
 
   *#find({ issuer, subject }: Identity): Steps<IdentityRow | undefined> {
@@ -119,7 +120,7 @@ export class IdentitySteps {
   /** Makes a new version of the user, and invalidates what is cached of it. */
   *#noteUser(userId: string): Steps<void> {
     yield* run(touchUser, this.#now(), userId);
-    yield* noteChange([userId]);
+    yield* noteChange({ users: [userId] });
   }
 
   /** Updates what has changed; a sign-in that changes nothing invalidates no cache. */
@@ -153,32 +154,24 @@ function* createUser(
   { issuer, subject }: IdentityClaims,
   { id, created, names }: NewIdentityUser,
 ): Steps<void> {
-  const name = yield* firstFree(names);
-  if (name === undefined) throw new Refusal('conflict');
-  const user: NewUser = {
-    id,
-    username: name.username,
-    displayName: null,
-    email: null,
-    passwordHash: null,
-    scopes: [],
-    scopeSets: [],
-    disabled: false,
-    created,
-    lastLogin: null,
-  };
-  yield* run(insertUser, ...toNewRow(user, name.canonicalName));
-  yield* run(insertIdentity, issuer, subject, id, 1, created);
-  yield* noteChange([id]);
-}
-
-function* firstFree(names: NewIdentityUser['names']): Steps<NewIdentityUser['names'][number] | undefined> {
-  for (const name of names) {
-    if ((yield* first(selectName, name.canonicalName)) === undefined) return name;
+  for (const { username, canonicalName } of names) {
+    if ((yield* first(selectName, canonicalName)) !== undefined) continue;
+    const user: NewUser = {
+      id,
+      username,
+      displayName: null,
+      email: null,
+      passwordHash: null,
+      scopes: [],
+      scopeSets: [],
+      disabled: false,
+      created,
+      lastLogin: null,
+    };
+    yield* run(insertUser, ...toNewRow(user, canonicalName));
+    yield* run(insertIdentity, issuer, subject, id, 1, created);
+    yield* noteChange({ users: [id] });
+    return;
   }
-  return undefined;
-}
-
-function toUserIdentity({ issuer, subject, madeUser }: IdentityRow): UserIdentity {
-  return { issuer, subject, madeUser: madeUser === 1 };
+  throw new Refusal('conflict');
 }

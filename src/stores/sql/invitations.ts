@@ -2,11 +2,10 @@ import type { CallerRef } from '../caller.ts';
 import type { InvitationFound, InvitationRecords, InvitationUse } from '../invitation-records.ts';
 import type { UserRecord } from '../user-records.ts';
 import { whereFound, writeAudited } from './audit-events.ts';
-import { createFindCaller } from './callers.ts';
 import type { SqlDatabase } from './database.ts';
-import { JudgedWrites } from './judged-writes.ts';
+import { createFindCaller, JudgedWrites } from './judged-writes.ts';
 import { first, run, type Steps } from './steps.ts';
-import { createFindUserRecord } from './user-record-row.ts';
+import { createFindUserRecord } from './user-row.ts';
 import { UserSteps } from './user-steps.ts';
 
 interface InvitationRow {

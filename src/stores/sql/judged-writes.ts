@@ -1,8 +1,10 @@
-import type { JudgedChange } from '../caller.ts';
+import type { CallerFound, CallerRef, JudgedChange } from '../caller.ts';
+import { type ApiKeyOwnerRow, selectApiKeyWithOwner, toApiKeyWithOwner } from './api-key-row.ts';
 import { whereFound, writeAudited } from './audit-events.ts';
-import { createFindCaller } from './callers.ts';
 import type { SqlDatabase } from './database.ts';
-import type { Steps } from './steps.ts';
+import type { Dialect } from './dialect.ts';
+import { first, type Steps } from './steps.ts';
+import { selectUser, toUserWithSets, type UserRow } from './user-row.ts';
 
 /** Changes that are judged on what their transaction reads, with the caller as of then, and audited in it. */
 export class JudgedWrites {
@@ -47,4 +49,20 @@ export class JudgedWrites {
       ? undefined
       : yield* apply(found, decide(found, yield* this.#findCaller(caller)));
   }
+}
+
+/** Builds the steps that read the caller of a change in its transaction. */
+export function createFindCaller(dialect: Dialect): (ref: CallerRef) => Steps<CallerFound> {
+  const userById = `${selectUser(dialect)} WHERE u.id = ?`;
+  const keyById = `${selectApiKeyWithOwner(dialect)} WHERE k.id = ?`;
+  return function* find(ref) {
+    switch (ref.kind) {
+      case 'session':
+        return { kind: ref.kind, ref, user: toUserWithSets(yield* first<UserRow>(userById, ref.userId)) };
+      case 'api_key':
+        return { kind: ref.kind, key: toApiKeyWithOwner(yield* first<ApiKeyOwnerRow>(keyById, ref.keyId)) };
+      default:
+        return { kind: ref.kind };
+    }
+  };
 }

@@ -47,7 +47,7 @@ export class KeyLineage {
     const removed = yield* run<Removed>(removeOne, id);
     if (removed.length === 0) return [];
     yield* dropLinksAbove(removed);
-    yield* noteChange([], [id]);
+    yield* noteChange({ keys: [id] });
     return removed.map(withoutParent);
   }
 
@@ -66,7 +66,7 @@ export class KeyLineage {
     yield* run(this.#dropThese, familyIds);
     yield* dropLinksAbove([top]);
     const removedIds = removed.map((key) => key.id);
-    if (removedIds.length > 0) yield* noteChange([], removedIds);
+    if (removedIds.length > 0) yield* noteChange({ keys: removedIds });
     return removed;
   }
 

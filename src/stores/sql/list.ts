@@ -1,4 +1,4 @@
-import type { ListPage, ListQuery } from '../list-query.ts';
+import type { Comparison, FieldFilter, ListPage, ListQuery } from '../list-query.ts';
 import type { Condition, Dialect } from './dialect.ts';
 import { all, first, type Steps, type Value } from './steps.ts';
 
@@ -153,4 +153,73 @@ function whereClause(conditions: readonly Condition[]): string {
 
 function valuesOf(conditions: readonly Condition[]): Value[] {
   return conditions.flatMap(({ values }) => values);
+}
+
+/** The operators of comparisons. */
+export const comparisonOperators = {
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+} as const satisfies Record<Comparison, string>;
+
+/** Translation of the filters of one field to its table. */
+export interface FilterColumn {
+  readonly column: string;
+  /** The column by which lists are ordered, if the field may be null; it is compared instead. */
+  readonly order?: Required<OrderColumn>;
+  /** The column that `eq` compares; default: `column`. */
+  readonly equals?: string;
+  /** Condition of `contains` for a value, or for each of a list of values; default: the column contains the text. */
+  readonly contains?: (value: string) => Condition;
+}
+
+/** The conditions of filters, by the column of each field. */
+export function fieldConditions<Field extends string>(
+  dialect: Dialect,
+  columns: Readonly<Record<Field, FilterColumn>>,
+  filters: readonly FieldFilter<Field>[],
+): readonly Condition[] {
+  return filters.flatMap((filter) => conditionsOf(dialect, columns[filter.field], filter));
+}
+
+function conditionsOf(
+  dialect: Dialect,
+  { column, order, equals = column, contains = (value) => dialect.contains(column, value) }: FilterColumn,
+  { operator, value }: FieldFilter,
+): readonly Condition[] {
+  switch (operator) {
+    case 'isnull':
+      return order
+        ? [nullCondition(order, value === true)]
+        : [{ sql: `${column} IS ${value === true ? 'NULL' : 'NOT NULL'}`, values: [] }];
+    case 'eq':
+      return [{ sql: `${equals} = ?`, values: [asValue(value)] }];
+    case 'contains':
+      return [value].flat().map((part) => contains(String(part)));
+    default:
+      return [
+        { sql: `${order?.column ?? column} ${comparisonOperators[operator]} ?`, values: [asValue(value)] },
+      ];
+  }
+}
+
+/** Matches a JSON array that contains a text without quotes: text between two quotes is a whole element. */
+export function containsElement(dialect: Dialect, column: string, element: string): Condition {
+  return { sql: `${dialect.position}(${column}, ?) > 0`, values: [JSON.stringify(element)] };
+}
+
+/**
+ * Matches a field that is null, or one that is not: by the column that is ordered by, so that an index in list order begins where
+ * the matches do. Null is one end of the order, and is compared as such: equal values PostgreSQL would order by id alone,
+ * and read all rows in that order.
+ */
+export function nullCondition({ column, nullValue }: Required<OrderColumn>, isNull: boolean): Condition {
+  const [nulls, others] = nullValue < 0 ? ['<=', '>'] : ['>=', '<'];
+  return { sql: `${column} ${isNull ? nulls : others} ?`, values: [nullValue] };
+}
+
+function asValue(value: FieldFilter['value']): Value {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return typeof value === 'object' ? JSON.stringify(value) : value;
 }

@@ -1,10 +1,15 @@
 import { uuidv7 } from 'uuidv7';
-import type { ManagedConflict, ManagedScopeSet } from '../managed-records.ts';
+import type { ManagedChanges, ManagedConflict, ManagedScopeSet } from '../managed-records.ts';
 import { administratorSetId } from '../scope-set.ts';
 import type { Changed, ScopeSetRecord } from '../scope-set-records.ts';
 import type { Dialect } from './dialect.ts';
-import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-row.ts';
-import { findScopeSetRecord, noteHolders } from './scope-sets.ts';
+import {
+  findScopeSetRecord,
+  noteHolders,
+  type ScopeSetRow,
+  selectScopeSet,
+  toScopeSetRecord,
+} from './scope-sets.ts';
 import { all, run, type Steps } from './steps.ts';
 
 const insertSet = `INSERT INTO scope_sets (id, name, description, scopes, created, updated, managed)
@@ -13,9 +18,7 @@ const updateSet = `UPDATE scope_sets SET description = ?, scopes = ?, managed = 
   WHERE id = ?`;
 
 /** Sets of a configuration as written. */
-export interface WrittenSets {
-  readonly created: readonly ScopeSetRecord[];
-  readonly changed: readonly Changed<ScopeSetRecord>[];
+interface WrittenSets extends Pick<ManagedChanges, 'createdSets' | 'changedSets'> {
   /** By name, the built-in one included. */
   readonly ids: ReadonlyMap<string, string>;
 }
@@ -47,19 +50,19 @@ export class ManagedSets {
   }
 
   *write(wanted: readonly ManagedScopeSet[], found: ReadonlyMap<string, ScopeSetRecord>): Steps<WrittenSets> {
-    const created: ScopeSetRecord[] = [];
-    const changed: Changed<ScopeSetRecord>[] = [];
+    const createdSets: ScopeSetRecord[] = [];
+    const changedSets: Changed<ScopeSetRecord>[] = [];
     const ids = new Map([[administratorSetId, administratorSetId]]);
     for (const set of wanted) {
       const before = found.get(set.name);
-      if (before === undefined) created.push(yield* this.#create(set));
-      else if (!isSame(before, set)) changed.push(yield* this.#update(before, { ...set, managed: true }));
-      ids.set(set.name, before?.id ?? created.at(-1)!.id);
+      if (before === undefined) createdSets.push(yield* this.#create(set));
+      else if (!isSame(before, set)) changedSets.push(yield* this.#update(before, { ...set, managed: true }));
+      ids.set(set.name, before?.id ?? createdSets.at(-1)!.id);
     }
     for (const before of found.values())
       if (before.managed && !ids.has(before.name))
-        changed.push(yield* this.#update(before, { ...before, managed: false }));
-    return { created, changed, ids };
+        changedSets.push(yield* this.#update(before, { ...before, managed: false }));
+    return { createdSets, changedSets, ids };
   }
 
   *#create({ name, description, scopes }: ManagedScopeSet): Steps<ScopeSetRecord> {

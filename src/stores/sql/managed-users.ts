@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { uuidv7 } from 'uuidv7';
 import { canonicalAccountName } from '../../rules/account-name.ts';
-import type { ManagedConflict, ManagedUser } from '../managed-records.ts';
-import type { Changed } from '../scope-set-records.ts';
+import type { ManagedChanges, ManagedConflict, ManagedUser } from '../managed-records.ts';
 import type { NewUser, UserChanges } from '../user.ts';
 import type { UserRecord } from '../user-records.ts';
 import type { Dialect } from './dialect.ts';
 import { all, run, type Steps } from './steps.ts';
-import { selectUserRecord, toUserRecord, type UserRecordRow } from './user-record-row.ts';
+import { selectUserRecord, toUserRecord, type UserRecordRow } from './user-row.ts';
 import { UserSteps } from './user-steps.ts';
 
 const setPasswordDigest = `INSERT INTO configured_passwords (user_id, digest) VALUES (?, ?)
@@ -19,17 +18,6 @@ const removePasswordDigest = 'DELETE FROM configured_passwords WHERE user_id = ?
 interface FoundUser {
   readonly record: UserRecord;
   readonly passwordDigest: string | null;
-}
-
-interface DigestRow {
-  readonly userId: string;
-  readonly digest: string;
-}
-
-/** Users of a configuration as written. */
-export interface WrittenUsers {
-  readonly created: readonly UserRecord[];
-  readonly changed: readonly Changed<UserRecord>[];
 }
 
 /** Steps that bring users in step with a configuration. */
@@ -52,9 +40,10 @@ export class ManagedUsers {
   *read(wanted: readonly ManagedUser[]): Steps<ReadonlyMap<string, FoundUser>> {
     const names = JSON.stringify(wanted.map(({ canonicalName }) => canonicalName));
     const rows = yield* all<UserRecordRow>(this.#relevant, names);
-    const digests = new Map(
-      (yield* all<DigestRow>(selectPasswordDigests)).map(({ userId, digest }) => [userId, digest]),
+    const digestRows = yield* all<{ readonly userId: string; readonly digest: string }>(
+      selectPasswordDigests,
     );
+    const digests = new Map(digestRows.map(({ userId, digest }) => [userId, digest]));
     return new Map(
       rows.map((row) => {
         const record = toUserRecord(row);
@@ -82,7 +71,7 @@ export class ManagedUsers {
     wanted: readonly ManagedUser[],
     found: ReadonlyMap<string, FoundUser>,
     setIds: ReadonlyMap<string, string>,
-  ): Steps<WrittenUsers> {
+  ): Steps<Pick<ManagedChanges, 'createdUsers' | 'changedUsers'>> {
     const createdIds: string[] = [];
     const before = new Map<string, UserRecord>();
     for (const user of wanted) {
@@ -100,8 +89,8 @@ export class ManagedUsers {
     }
     const after = yield* this.#find([...createdIds, ...before.keys()]);
     return {
-      created: createdIds.map((id) => after.get(id)!),
-      changed: [...before].map(([id, record]) => ({ before: record, after: after.get(id)! })),
+      createdUsers: createdIds.map((id) => after.get(id)!),
+      changedUsers: [...before].map(([id, record]) => ({ before: record, after: after.get(id)! })),
     };
   }
 

@@ -1,6 +1,5 @@
 import type {
   ConfigurationInForce,
-  ManagedChanges,
   ManagedConfiguration,
   ManagedConflict,
   ManagedOutcome,
@@ -9,7 +8,6 @@ import type {
 import { keepingAdministrator } from './administrator-watch.ts';
 import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
-import type { Dialect } from './dialect.ts';
 import { ManagedSets } from './managed-sets.ts';
 import { ManagedUsers } from './managed-users.ts';
 import { first, run, type Steps } from './steps.ts';
@@ -26,65 +24,42 @@ const maxRemembered = 1_000;
 
 /** Users and sets of the configuration in SQL; `now` is the clock, in epoch milliseconds. */
 export function createManaged(database: SqlDatabase, now: () => number): ManagedRecords {
-  const steps = new ManagedSteps(database.dialect, now);
+  const managedSets = new ManagedSets(database.dialect, now);
+  const managedUsers = new ManagedUsers(database.dialect, now);
   const inForce = () => database.one(selectLast, [], (row: ConfigurationInForce | undefined) => row);
+
+  function* apply(wanted: ManagedConfiguration, isForced: boolean): Steps<ManagedOutcome> {
+    const last = yield* first<ConfigurationInForce>(selectLast);
+    if (last?.digest === wanted.digest && !isForced) {
+      yield* takeNumber(wanted, now());
+      return { outcome: 'current' };
+    }
+    const sets = yield* managedSets.read(wanted.scopeSets);
+    const users = yield* managedUsers.read(wanted.users);
+    const conflicts: readonly ManagedConflict[] = [
+      ...managedSets.conflicts(wanted.scopeSets, sets),
+      ...managedUsers.conflicts(wanted.users, users),
+    ];
+    if (conflicts.length > 0) return { outcome: 'conflicts', conflicts };
+    const changes = yield* keepingAdministrator(function* () {
+      const { ids, ...written } = yield* managedSets.write(wanted.scopeSets, sets);
+      return { ...written, ...(yield* managedUsers.write(wanted.users, users, ids)) };
+    });
+    yield* takeNumber(wanted, now());
+    return { outcome: 'applied', changes, superseded: last?.number ?? null };
+  }
+
   return {
     async applyManaged(wanted, { reading, audit }) {
       const last = reading === 'again' ? await inForce() : undefined;
       if (last !== undefined) return { outcome: last.digest === wanted.digest ? 'current' : 'superseded' };
-      return writeAudited(database, now, () => steps.apply(wanted, reading === 'forced'), audit);
+      return writeAudited(database, now, () => apply(wanted, reading === 'forced'), audit);
     },
     configurationInForce: inForce,
   };
 }
 
-/** The transaction that applies a configuration. */
-class ManagedSteps {
-  readonly #sets: ManagedSets;
-  readonly #users: ManagedUsers;
-  readonly #now: () => number;
-
-  constructor(dialect: Dialect, now: () => number) {
-    this.#sets = new ManagedSets(dialect, now);
-    this.#users = new ManagedUsers(dialect, now);
-    this.#now = now;
-  }
-
-  *apply(wanted: ManagedConfiguration, isForced: boolean): Steps<ManagedOutcome> {
-    const last = yield* first<ConfigurationInForce>(selectLast);
-    if (last?.digest === wanted.digest && !isForced) {
-      yield* this.#takeNumber(wanted);
-      return { outcome: 'current' };
-    }
-    const sets = yield* this.#sets.read(wanted.scopeSets);
-    const users = yield* this.#users.read(wanted.users);
-    const conflicts: readonly ManagedConflict[] = [
-      ...this.#sets.conflicts(wanted.scopeSets, sets),
-      ...this.#users.conflicts(wanted.users, users),
-    ];
-    if (conflicts.length > 0) return { outcome: 'conflicts', conflicts };
-    const changes = yield* keepingAdministrator(() => this.#write(wanted, sets, users));
-    yield* this.#takeNumber(wanted);
-    return { outcome: 'applied', changes, superseded: last?.number ?? null };
-  }
-
-  *#takeNumber({ digest }: ManagedConfiguration): Steps<void> {
-    yield* run(insertApplied, digest, this.#now());
-    yield* run(dropOldest, maxRemembered);
-  }
-
-  *#write(
-    { scopeSets, users }: ManagedConfiguration,
-    foundSets: Parameters<ManagedSets['write']>[1],
-    foundUsers: Parameters<ManagedUsers['write']>[1],
-  ): Steps<ManagedChanges> {
-    const sets = yield* this.#sets.write(scopeSets, foundSets);
-    const written = yield* this.#users.write(users, foundUsers, sets.ids);
-    return {
-      createdSets: sets.created,
-      changedSets: sets.changed,
-      createdUsers: written.created,
-      changedUsers: written.changed,
-    };
-  }
+function* takeNumber({ digest }: ManagedConfiguration, now: number): Steps<void> {
+  yield* run(insertApplied, digest, now);
+  yield* run(dropOldest, maxRemembered);
 }

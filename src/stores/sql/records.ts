@@ -2,7 +2,6 @@ import type { RecordSeals } from '../record-seals.ts';
 import type { Records } from '../records.ts';
 import { createApiKeys } from './api-keys.ts';
 import { createAudit } from './audit.ts';
-import { createCommandEvents } from './command-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { createIdentities } from './identities.ts';
 import { createInvitations } from './invitations.ts';
@@ -28,7 +27,6 @@ export function createSqlRecords(database: SqlDatabase, now: () => number, seals
     ...createApiKeys(database, now),
     ...createSigningKeys(database, now, seals),
     ...createSecrets(database, now, seals),
-    ...createCommandEvents(database),
     ...createAudit(database, now),
   } satisfies Partial<Records>;
 }

@@ -3,13 +3,30 @@ import { readsAsBuiltInSet } from '../../rules/set-name.ts';
 import { administratorRecord, administratorSet } from '../administrator-set.ts';
 import type { Records } from '../records.ts';
 import { administratorSetId, type ScopeSet } from '../scope-set.ts';
-import type { Changed, NewScopeSet, ScopeSetChanges, ScopeSetRecord } from '../scope-set-records.ts';
+import type {
+  Changed,
+  NewScopeSet,
+  ScopeSetChanges,
+  ScopeSetFilterField,
+  ScopeSetQuery,
+  ScopeSetRecord,
+} from '../scope-set-records.ts';
 import type { SqlDatabase } from './database.ts';
+import type { Dialect } from './dialect.ts';
 import { JudgedWrites } from './judged-writes.ts';
-import { createScopeSetList } from './scope-set-list.ts';
-import { type ScopeSetRow, selectScopeSet, toScopeSetRecord } from './scope-set-row.ts';
-import { all, first, given, noteChange, noteEveryChange, run, type Steps } from './steps.ts';
+import { containsElement, createList, type FilterColumn, fieldConditions } from './list.ts';
+import { all, first, given, noteChange, run, type Steps } from './steps.ts';
 
+/** A scope set as a database gives it. */
+export interface ScopeSetRow extends Omit<ScopeSetRecord, 'scopes' | 'managed'> {
+  readonly scopes: string;
+  readonly managed: number;
+}
+
+const scopeSetColumns = 's.id, s.name, s.description, s.scopes, s.created, s.updated, s.managed, s.version';
+
+/** Selects stored scope sets; a WHERE clause may follow. */
+export const selectScopeSet = `SELECT ${scopeSetColumns} FROM scope_sets s`;
 const byName = `${selectScopeSet} WHERE s.name = ?`;
 const byId = `${selectScopeSet} WHERE s.id = ?`;
 const insertSet = `INSERT INTO scope_sets (id, name, description, scopes, created, updated)
@@ -20,13 +37,18 @@ const deleteSet = 'DELETE FROM scope_sets WHERE id = ?';
 const selectUserOf = 'SELECT DISTINCT user_id AS id FROM held_scope_sets WHERE set_id = ? LIMIT ?';
 const selectKeyOf = 'SELECT key_id AS id FROM api_key_scope_sets WHERE set_id = ? LIMIT ?';
 
+const { description, created, updated, version } = administratorRecord;
+/** The stored sets and the built-in one. Sets are few: no index has to serve this. */
+const everySet = `(SELECT ${scopeSetColumns} FROM scope_sets s
+  UNION ALL SELECT '${administratorSetId}', '${administratorSetId}', '${description}', '[]', ${created}, ${updated}, 0, ${version}) s`;
+
 /** A change of a set names each of up to so many holders; with more, everything cached is invalidated. */
 const maxNamed = 1_000;
 
 /** Scope sets in SQL; `now` is the clock, in epoch milliseconds. */
 export function createScopeSets(database: SqlDatabase, now: () => number) {
   const { dialect, one, many, snapshot } = database;
-  const byIds = `${selectScopeSet} WHERE s.id IN (SELECT value FROM ${dialect.elementsOf('?')}) ORDER BY s.id`;
+  const byIds = selectByIds(dialect);
   const list = createScopeSetList(dialect);
   const writes = new JudgedWrites(database, now);
 
@@ -59,6 +81,50 @@ export function createScopeSets(database: SqlDatabase, now: () => number) {
       return (await writes.makeFound(change, () => findScopeSetRecord(id), remove)) !== undefined;
     },
   } satisfies Partial<Records>;
+}
+
+function createScopeSetList(dialect: Dialect) {
+  const columns: Readonly<Record<ScopeSetFilterField, FilterColumn>> = {
+    name: { column: 's.name' },
+    managed: { column: 's.managed' },
+    created: { column: 's.created' },
+    updated: { column: 's.updated' },
+    scopes: {
+      column: 's.scopes',
+      contains(scope) {
+        const { sql, values } = containsElement(dialect, 's.scopes', scope);
+        return { sql: `(s.id = '${administratorSetId}' OR ${sql})`, values };
+      },
+    },
+  };
+  return createList<ScopeSetQuery, ScopeSetRow, ScopeSetRecord>(dialect, {
+    from: everySet,
+    select: `SELECT ${scopeSetColumns} FROM ${everySet}`,
+    id: 's.id',
+    row: 's.id',
+    order: { name: { column: 's.name' }, created: { column: 's.created' }, updated: { column: 's.updated' } },
+    conditions: ({ filters }) => fieldConditions(dialect, columns, filters),
+    toItem: toScopeSetRecord,
+  });
+}
+
+/**
+ * Builds the steps that read sets by id, the built-in one first. They refuse `conflict` if one is missing: it may have been
+ * removed since the request was validated.
+ */
+export function createRequireSets(dialect: Dialect): (ids: readonly string[]) => Steps<readonly ScopeSet[]> {
+  const byIds = selectByIds(dialect);
+  return function* requireSets(ids) {
+    const stored = ids.filter((id) => id !== administratorSetId);
+    const rows = stored.length === 0 ? [] : yield* all<ScopeSetRow>(byIds, JSON.stringify(stored));
+    if (rows.length < stored.length) throw new Refusal('conflict');
+    const sets = rows.map(toScopeSetRecord);
+    return stored.length < ids.length ? [administratorSet, ...sets] : sets;
+  };
+}
+
+function selectByIds({ elementsOf }: Dialect): string {
+  return `${selectScopeSet} WHERE s.id IN (SELECT value FROM ${elementsOf('?')}) ORDER BY s.id`;
 }
 
 function* insert({ id, name, description, scopes }: NewScopeSet, now: number): Steps<ScopeSetRecord> {
@@ -111,12 +177,13 @@ function* isHeld(id: string): Steps<boolean> {
 export function* noteHolders(id: string): Steps<void> {
   const users = yield* all<{ readonly id: string }>(selectUserOf, id, maxNamed + 1);
   const keys = yield* all<{ readonly id: string }>(selectKeyOf, id, maxNamed + 1);
-  if (users.length > maxNamed || keys.length > maxNamed) yield* noteEveryChange();
-  else
-    yield* noteChange(
-      users.map((user) => user.id),
-      keys.map((key) => key.id),
-    );
+  if (users.length > maxNamed || keys.length > maxNamed) yield* noteChange({ isEverything: true });
+  else yield* noteChange({ users: users.map((user) => user.id), keys: keys.map((key) => key.id) });
+}
+
+/** Reads a row of {@link selectScopeSet}. */
+export function toScopeSetRecord(row: ScopeSetRow): ScopeSetRecord {
+  return { ...row, scopes: JSON.parse(row.scopes) as string[], managed: row.managed === 1 };
 }
 
 function toScopeSet(row: ScopeSetRow): ScopeSet {

@@ -2,15 +2,6 @@ import { isSealed, type RecordSeals, type SealedUse } from '../record-seals.ts';
 import type { SqlDatabase } from './database.ts';
 import { all, run, type Steps } from './steps.ts';
 
-/** The part of the records store for its encryption at rest. */
-export interface SealedValues {
-  /**
-   * Decrypts every private key and secret, and encrypts with the first key those that aren't. True if anything was rewritten.
-   * Rejects {@link ../record-seals.ts SealError} when one can't be decrypted.
-   */
-  sealAll(): Promise<boolean>;
-}
-
 /** Use that each kind of value is bound to. */
 export const sealedUses = {
   signingKey: ({ purpose, kid }: { readonly purpose: string; readonly kid: string }): SealedUse => ({
@@ -37,19 +28,18 @@ const updateSecret = 'UPDATE secrets SET value = ? WHERE name = ?';
 const selectToken = 'SELECT token FROM bootstrap WHERE token IS NOT NULL';
 const updateToken = 'UPDATE bootstrap SET token = ?';
 
-/** Creates it on a database. */
-export function createSealedValues(database: SqlDatabase, seals: RecordSeals): SealedValues {
-  return {
-    async sealAll() {
-      if ((await database.snapshot(() => outdated(seals))).length === 0) return false;
-      return database.write(function* () {
-        const found = yield* outdated(seals);
-        for (const { use, stored, update } of found) yield* update(seals.seal(use, seals.open(use, stored)));
-        if (found.length > 0) yield* database.noteRewrite();
-        return found.length > 0;
-      });
-    },
-  };
+/**
+ * Decrypts every private key and secret of a records store, and encrypts with the first key those that aren't.
+ * True if anything was rewritten. Rejects {@link ../record-seals.ts SealError} when one can't be decrypted.
+ */
+export async function sealAll(database: SqlDatabase, seals: RecordSeals): Promise<boolean> {
+  if ((await database.snapshot(() => outdated(seals))).length === 0) return false;
+  return database.write(function* () {
+    const found = yield* outdated(seals);
+    for (const { use, stored, update } of found) yield* update(seals.seal(use, seals.open(use, stored)));
+    if (found.length > 0) yield* database.noteRewrite();
+    return found.length > 0;
+  });
 }
 
 /** The bytes of a secret. Throws {@link ../record-seals.ts SealError}. */

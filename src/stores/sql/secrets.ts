@@ -10,10 +10,6 @@ interface BootstrapRow {
   readonly token: string | null;
 }
 
-interface SecretRow {
-  readonly value: Uint8Array;
-}
-
 const selectSecret = 'SELECT value FROM secrets WHERE name = ?';
 const insertSecret = 'INSERT INTO secrets (name, value) VALUES (?, ?)';
 const selectBootstrap = 'SELECT open, token FROM bootstrap';
@@ -33,7 +29,7 @@ export function createSecrets(database: SqlDatabase, now: () => number, seals: R
 }
 
 function* keepSecret(name: string, candidate: Uint8Array, seals: RecordSeals): Steps<Uint8Array> {
-  const kept = yield* first<SecretRow>(selectSecret, name);
+  const kept = yield* first<{ readonly value: Uint8Array }>(selectSecret, name);
   if (kept !== undefined) return openSecret(seals, name, kept.value);
   // No secret, and read before there can be a key.
   const isPublic = name === 'tenant';

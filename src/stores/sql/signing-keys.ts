@@ -1,15 +1,17 @@
 import { decideTurn, isDue } from '../key-schedule.ts';
 import type { RecordSeals } from '../record-seals.ts';
-import type { Records } from '../records.ts';
-import type { KeyChange, KeyTurnRequest } from '../signing-keys.ts';
-import { isOfSeries, type NewSigningKey, type SigningKey } from '../signing-keys.ts';
+import {
+  isOfSeries,
+  type KeyChange,
+  type KeyTurnRequest,
+  type NewSigningKey,
+  type SigningKey,
+  type SigningKeyRecords,
+} from '../signing-keys.ts';
 import { writeAudited } from './audit-events.ts';
 import type { SqlDatabase } from './database.ts';
 import { openSecret, sealedUses } from './sealed-values.ts';
-import { all, first, noteSigningKeys, run, type Steps } from './steps.ts';
-
-/** The part of the records store for keys that sign, and are replaced. */
-export type SigningKeys = Pick<Records, 'signingKeys' | 'turnSigningKeys'>;
+import { all, first, noteChange, run, type Steps } from './steps.ts';
 
 const select = `SELECT kid, purpose, algorithm, private_jwk AS "privateJwk", created, signs_from AS "signsFrom",
   retired, requested, lifetime AS "lifetimeMs" FROM signing_keys ORDER BY created DESC, kid DESC`;
@@ -26,7 +28,11 @@ const selectEarlierSecret = "SELECT value FROM secrets WHERE name = 'cookie'";
 const dropEarlierSecret = "DELETE FROM secrets WHERE name = 'cookie'";
 
 /** Keys in SQL; `now` is the clock of audit events, epoch ms. */
-export function createSigningKeys(database: SqlDatabase, now: () => number, seals: RecordSeals): SigningKeys {
+export function createSigningKeys(
+  database: SqlDatabase,
+  now: () => number,
+  seals: RecordSeals,
+): SigningKeyRecords {
   const { snapshot, time } = database;
   return {
     signingKeys: () =>
@@ -69,7 +75,7 @@ function* turnKeys(wanted: KeyTurnRequest, time: SqlDatabase['time'], seals: Rec
     const sealed = seals.seal(sealedUses.signingKey(added), privateJwk);
     yield* run(insert, kid, purpose, algorithm, sealed, now, isFirst ? now : null, times.lifetimeMs);
   }
-  yield* noteSigningKeys();
+  yield* noteChange({ hasSigningKeys: true });
   return { ...change, keys: yield* readKeys(seals) };
 }
 

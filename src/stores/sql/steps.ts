@@ -42,27 +42,7 @@ export function* run<Row = never>(sql: string, ...values: readonly Value[]): Ste
   return (yield { sql, values, writes: true }) as readonly Row[];
 }
 
-/** Notes a change of these users and keys. */
-export function* noteChange(users: readonly string[], keys: readonly string[] = []): Steps<void> {
-  yield { changed: { users, keys } };
-}
-
-/** Notes a change of so many that they are not named. */
-export function* noteEveryChange(): Steps<void> {
-  yield { changed: { users: [], keys: [], isEverything: true } };
-}
-
-/** Notes the creation of a key. */
-export function* noteNewKey(id: string): Steps<void> {
-  yield { changed: { users: [], keys: [], newKeys: [id] } };
-}
-
-/** Notes a change of keys that sign. */
-export function* noteSigningKeys(): Steps<void> {
-  yield { changed: { users: [], keys: [], hasSigningKeys: true } };
-}
-
-/** Notes that a command left events for a gateway to log. */
-export function* noteCommandEvents(): Steps<void> {
-  yield { changed: { users: [], keys: [], hasCommandEvents: true } };
+/** Notes what the transaction changes. */
+export function* noteChange(change: Partial<RecordsChange>): Steps<void> {
+  yield { changed: { users: [], keys: [], ...change } };
 }

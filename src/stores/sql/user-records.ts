@@ -1,13 +1,14 @@
-import { Refusal } from '../../errors.ts';
 import type { ListedApiKey, RemovedApiKey } from '../api-key.ts';
+import type { JudgedChange } from '../caller.ts';
 import type { Identity } from '../identity.ts';
-import { administratorSetId } from '../scope-set.ts';
 import type { Changed } from '../scope-set-records.ts';
 import type {
   KeysOfRemoved,
   NewUserRecord,
   RemovalFound,
   RemovedUser,
+  UserFilterField,
+  UserQuery,
   UserRecord,
   UserRecordChanges,
   UserRecords,
@@ -17,16 +18,34 @@ import type { SqlDatabase } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import { IdentitySteps } from './identities.ts';
 import { JudgedWrites } from './judged-writes.ts';
+import { createList, type FilterColumn, fieldConditions } from './list.ts';
+import { createRequireSets } from './scope-sets.ts';
 import { all, given, noteChange, run, type Steps } from './steps.ts';
-import { createUserList } from './user-list.ts';
-import {
-  createFindUserRecord,
-  type FindUserRecord,
-  selectUserRecord,
-  toUserRecord,
-  type UserRecordRow,
-} from './user-record-row.ts';
+import { createFindUserRecord, selectUserRecord, toUserRecord, type UserRecordRow } from './user-row.ts';
 import { UserSteps } from './user-steps.ts';
+
+/** Condition without the view `held_scope_sets`: PostgreSQL would sort all holders of the set, to name each of them once. */
+const holdsSet = `(u.id IN (SELECT user_id FROM user_scope_sets WHERE set_id = ?)
+  OR u.id IN (SELECT i.user_id FROM identities i JOIN identity_scope_sets s ON s.issuer = i.issuer AND s.subject = i.subject
+    WHERE s.set_id = ?))`;
+/** Condition that is looked up user by user, where only the first of many holders of the set are wanted. */
+const holdsSetInOrder = `((SELECT 1 FROM user_scope_sets s WHERE s.user_id = u.id AND s.set_id = ?) = 1
+  OR (SELECT 1 FROM identities i JOIN identity_scope_sets s ON s.issuer = i.issuer AND s.subject = i.subject
+    WHERE i.user_id = u.id AND s.set_id = ? LIMIT 1) = 1)`;
+const lastLoginOrder = { column: 'u.last_login_order', nullValue: -Number.MAX_SAFE_INTEGER };
+const columns: Readonly<Record<UserFilterField, FilterColumn>> = {
+  username: { column: 'u.username', equals: 'u.canonical_name' },
+  email: { column: 'u.email' },
+  kind: { column: 'u.kind' },
+  disabled: { column: 'u.disabled' },
+  managed: { column: 'u.managed' },
+  created: { column: 'u.created' },
+  last_login: { column: 'u.last_login', order: lastLoginOrder },
+  scope_sets: {
+    column: 'u.id',
+    contains: (id) => ({ sql: holdsSet, values: [id, id], inOrder: holdsSetInOrder }),
+  },
+};
 
 /** Clears the origins: the keys weren't minted in sessions of the new owner. */
 const transferKeys = `UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1
@@ -38,32 +57,37 @@ export function createUserRecords(database: SqlDatabase, now: () => number): Use
   const byId = `${selectUserRecord(dialect)} WHERE u.id = ?`;
   const find = createFindUserRecord(dialect);
   const users = new UserSteps(dialect, now);
-  const steps = new UserRecordSteps(dialect, find, users);
-  const list = createUserList(dialect);
+  const steps = new UserRecordSteps(dialect, users);
+  const list = createList<UserQuery, UserRecordRow, UserRecord>(dialect, {
+    from: 'users u',
+    select: selectUserRecord(dialect),
+    countAll: dialect.countRows('users'),
+    id: 'u.id',
+    row: 'u.id',
+    order: {
+      created: { column: 'u.created' },
+      username: { column: 'u.username' },
+      last_login: lastLoginOrder,
+    },
+    conditions: ({ filters }) => fieldConditions(dialect, columns, filters),
+    toItem: toUserRecord,
+  });
   const identities = new IdentitySteps(dialect, now);
   const writes = new JudgedWrites(database, now);
+  const nothing = () => given(null);
+  const changeFound = <Decision, Result>(
+    id: string,
+    change: JudgedChange<UserRecord, Decision, Result>,
+    apply: (found: UserRecord, decision: Decision) => Steps<Result>,
+  ) => writes.makeFound(change, () => find(id), apply);
 
   return {
     listUserRecords: (query) => snapshot(() => list(query)),
     findUserRecord: (id) => one(byId, [id], (row: UserRecordRow | undefined) => row && toUserRecord(row)),
-    createUserRecord: (change) =>
-      writes.make(
-        change,
-        () => given(null),
-        (_, wanted) => steps.add(wanted),
-      ),
+    createUserRecord: (change) => writes.make(change, nothing, (_, wanted) => steps.add(wanted)),
     changeUserRecord: (id, change) =>
-      writes.makeFound(
-        change,
-        () => find(id),
-        (found, changes) => steps.update(found, changes),
-      ),
-    judgeUserRecord: (id, change) =>
-      writes.makeFound(
-        change,
-        () => find(id),
-        (found) => given(found),
-      ),
+      changeFound(id, change, (found, changes) => steps.update(found, changes)),
+    judgeUserRecord: (id, change) => changeFound(id, change, given),
     removeUserRecord: (id, keys, change) =>
       writes.makeFound(
         change,
@@ -71,14 +95,7 @@ export function createUserRecords(database: SqlDatabase, now: () => number): Use
         (removal) => steps.remove(removal, keys),
       ),
     linkUserIdentity: (id, change) =>
-      writes.makeFound(
-        change,
-        () => find(id),
-        function* (found, identity) {
-          yield* identities.link(found.user, identity);
-          return found;
-        },
-      ),
+      changeFound(id, change, (found, identity) => identities.link(found, identity)),
     unlinkUserIdentity: (id, identity, change) =>
       writes.makeFound(
         change,
@@ -86,41 +103,25 @@ export function createUserRecords(database: SqlDatabase, now: () => number): Use
           const found = yield* find(id);
           return found && hasIdentity(found, identity) ? found : undefined;
         },
-        function* (found) {
-          yield* identities.unlink(found.user, identity);
-          return found;
-        },
+        (found) => identities.unlink(found, identity),
       ),
-    endSessionsOfUser: (id, change) =>
-      writes.makeFound(
-        change,
-        () => find(id),
-        function* (found) {
-          yield* users.endSessions(found.user);
-          return found;
-        },
-      ),
-    endAllSessions: (change) =>
-      writes.make(
-        change,
-        () => given(null),
-        () => users.endAllSessions(),
-      ),
+    endSessionsOfUser: (id, change) => changeFound(id, change, (found) => users.endSessions(found)),
+    endAllSessions: (change) => writes.make(change, nothing, () => users.endAllSessions()),
   };
 }
 
 /** The steps of those transactions. */
 class UserRecordSteps {
-  readonly #find: FindUserRecord;
+  readonly #find: (id: string) => Steps<UserRecord | undefined>;
   readonly #users: UserSteps;
   readonly #keysOf: string;
-  readonly #existingSets: string;
+  readonly #requireSets: ReturnType<typeof createRequireSets>;
 
-  constructor(dialect: Dialect, find: FindUserRecord, users: UserSteps) {
-    this.#find = find;
+  constructor(dialect: Dialect, users: UserSteps) {
+    this.#find = createFindUserRecord(dialect);
     this.#users = users;
     this.#keysOf = `${selectApiKey(dialect)} WHERE k.created_by = ?`;
-    this.#existingSets = `SELECT id FROM scope_sets WHERE id IN (SELECT value FROM ${dialect.elementsOf('?')})`;
+    this.#requireSets = createRequireSets(dialect);
   }
 
   *add({ user, canonicalName }: NewUserRecord): Steps<UserRecord> {
@@ -158,19 +159,8 @@ class UserRecordSteps {
 
   *#transfer(from: string, to: string): Steps<readonly RemovedApiKey[]> {
     const moved = yield* run<RemovedApiKey>(transferKeys, to, from);
-    yield* noteChange(
-      [to],
-      moved.map(({ id }) => id),
-    );
+    yield* noteChange({ users: [to], keys: moved.map(({ id }) => id) });
     return moved;
-  }
-
-  /** A set may have been removed since the request was validated. */
-  *#requireSets(ids: readonly string[]): Steps<void> {
-    const stored = ids.filter((id) => id !== administratorSetId);
-    if (stored.length === 0) return;
-    const found = yield* all(this.#existingSets, JSON.stringify(stored));
-    if (found.length < stored.length) throw new Refusal('conflict');
   }
 }
 

@@ -1,8 +1,9 @@
-import type { ScopeSet } from '../scope-set.ts';
+import type { Identity } from '../identity.ts';
 import type { IdentityGrants, NewUser, User, UserHoldings, UserWithSets } from '../user.ts';
+import type { UserRecord } from '../user-records.ts';
 import type { Dialect } from './dialect.ts';
 import { parseHeldSets, selectHeldSets } from './held-sets.ts';
-import type { Value } from './steps.ts';
+import { first, type Steps, type Value } from './steps.ts';
 
 /** A row of {@link selectUser}. */
 export interface UserRow extends Omit<User, 'scopes' | 'scopeSets' | 'disabled' | 'managed'>, HoldingsRow {
@@ -45,12 +46,11 @@ export function selectHoldings(dialect: Dialect): string {
 
 /** Parses the columns of {@link selectHoldings}. */
 export function toHoldings({ ownScopes, ownSets, allSets, grants }: HoldingsRow): UserHoldings {
-  const sets: readonly ScopeSet[] = parseHeldSets(allSets).sets;
   return {
     scopes: JSON.parse(ownScopes) as string[],
     scopeSets: JSON.parse(ownSets) as string[],
     grants: grants === '[]' ? noGrants : (JSON.parse(grants) as GrantsTuple[]).map(toGrants),
-    sets,
+    sets: parseHeldSets(allSets).sets,
   };
 }
 
@@ -92,17 +92,43 @@ export function toUserWithSets(row: UserRow): UserWithSets;
 export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefined;
 export function toUserWithSets(row: UserRow | undefined): UserWithSets | undefined {
   if (row === undefined) return undefined;
-  const { ownScopes, ownSets, allSets, grants: grantsColumn, tenantEpoch, ...columns } = row;
-  const { scopes, scopeSets, grants, sets } = toHoldings({
-    ownScopes,
-    ownSets,
-    allSets,
-    grants: grantsColumn,
-  });
+  const { ownScopes: _, ownSets: _sets, allSets: _all, grants: _grants, tenantEpoch, ...columns } = row;
+  const { scopes, scopeSets, grants, sets } = toHoldings(row);
   const flags = { disabled: row.disabled === 1, managed: row.managed === 1 };
   // No session survives the start of an epoch of the tenant.
   const ended = tenantEpoch > row.epoch ? { epoch: tenantEpoch, carriedSession: null } : undefined;
   return { user: { ...columns, scopes, scopeSets, ...flags, ...ended }, grants, sets };
+}
+
+/** A row of {@link selectUserRecord}. */
+export interface UserRecordRow extends UserRow {
+  readonly identities: string;
+}
+
+/** Selects users with everything that administration reads; a WHERE clause may follow. */
+export function selectUserRecord(dialect: Dialect): string {
+  const identities = dialect.arrayOf(
+    dialect.tuple + '(i.issuer, i.subject)',
+    'i.created, i.issuer, i.subject',
+  );
+  const column = `(SELECT ${identities} FROM identities i WHERE i.user_id = u.id) AS "identities"`;
+  return selectUser(dialect, `, ${column}`);
+}
+
+/** Parses a row of {@link selectUserRecord}. */
+export function toUserRecord({ identities, ...row }: UserRecordRow): UserRecord {
+  const pairs = JSON.parse(identities) as readonly (readonly [issuer: string, subject: string])[];
+  const linked = pairs.map(([issuer, subject]): Identity => ({ issuer, subject }));
+  return { ...toUserWithSets(row), identities: linked };
+}
+
+/** Builds the steps that read a user with everything that administration reads. */
+export function createFindUserRecord(dialect: Dialect): (id: string) => Steps<UserRecord | undefined> {
+  const byId = `${selectUserRecord(dialect)} WHERE u.id = ?`;
+  return function* find(id) {
+    const row = yield* first<UserRecordRow>(byId, id);
+    return row && toUserRecord(row);
+  };
 }
 
 /** The fields of a user that may change, then the id, as the values of {@link updateUser}. */

@@ -2,11 +2,12 @@ import { Refusal } from '../../errors.ts';
 import type { RemovedApiKey } from '../api-key.ts';
 import { nextEpoch } from '../session-epoch.ts';
 import type { NewUser, User, UserChanges } from '../user.ts';
+import type { UserRecord } from '../user-records.ts';
 import { closingBootstrap, isBootstrapOpen, keepingAdministrator } from './administrator-watch.ts';
 import type { Dialect } from './dialect.ts';
 import { insertHeldSets } from './held-sets.ts';
 import { KeyLineage } from './key-lineage.ts';
-import { first, noteChange, noteEveryChange, run, type Steps } from './steps.ts';
+import { first, noteChange, run, type Steps } from './steps.ts';
 import { insertUser, startUserEpoch, toColumns, toNewRow, updateUser } from './user-row.ts';
 
 const idOfName = 'SELECT id FROM users WHERE canonical_name = ?';
@@ -15,7 +16,7 @@ const removeHeldSets = 'DELETE FROM user_scope_sets WHERE user_id = ?';
 const removeUser = 'DELETE FROM users WHERE id = ?';
 const replaceHash = `UPDATE users SET password_hash = ?, updated = ?, version = version + 1
   WHERE id = ? AND password_hash = ? RETURNING id`;
-const selectEpochs = `SELECT epoch AS "tenantEpoch", (SELECT coalesce(max(epoch), 0) FROM users) AS "newestEpoch"
+const selectEpochs = `SELECT epoch AS tenant, (SELECT coalesce(max(epoch), 0) FROM users) AS newest
   FROM tenant_epoch`;
 const withdrawInvitation = 'DELETE FROM invitations WHERE user_id = ?';
 const startTenantEpoch = 'UPDATE tenant_epoch SET epoch = ?';
@@ -35,7 +36,7 @@ export class UserSteps {
   *add(user: NewUser, canonicalName: string): Steps<void> {
     yield* requireFreeName(canonicalName, '');
     yield* closingBootstrap(() => this.#insert(user, canonicalName));
-    yield* noteChange([user.id]);
+    yield* noteChange({ users: [user.id] });
   }
 
   /** Adds an administrator, which closes the bootstrap. */
@@ -47,7 +48,7 @@ export class UserSteps {
   /** Replaces the hash `from`, if the user still has it, by one of the same password: no session ends. */
   *replacePasswordHash(id: string, from: string, to: string): Steps<void> {
     const replaced = yield* run<{ readonly id: string }>(replaceHash, to, this.#now(), id, from);
-    if (replaced.length > 0) yield* noteChange([id]);
+    if (replaced.length > 0) yield* noteChange({ users: [id] });
   }
 
   /** Writes the changes of a user that was read in this transaction. */
@@ -69,31 +70,31 @@ export class UserSteps {
     yield* closingBootstrap(() => this.#write(after, canonicalName, changes.scopeSets));
     // The invitation's link may be in other hands: perhaps that is why the password is changed or the user disabled.
     if (changes.passwordHash !== undefined || changes.disabled === true) yield* run(withdrawInvitation, id);
-    yield* noteChange([id]);
+    yield* noteChange({ users: [id] });
   }
 
   /** Deletes a user found in this transaction and, unless they are kept, the keys; returns the keys deleted. */
   *remove(id: string, keepKeys: boolean): Steps<readonly RemovedApiKey[]> {
     yield* keepingAdministrator(() => run(removeUser, id));
     const keys = keepKeys ? [] : yield* this.#lineage.removeKeysOf(id);
-    yield* noteChange(
-      [id],
-      keys.map((key) => key.id),
-    );
+    yield* noteChange({ users: [id], keys: keys.map((key) => key.id) });
     return keys;
   }
 
-  /** Starts a new epoch of a user that was read in this transaction: all sessions have ended. */
-  *endSessions({ id, epoch }: User): Steps<void> {
+  /** Starts a new epoch of a user that was read in this transaction, given as found: all sessions have ended. */
+  *endSessions(found: UserRecord): Steps<UserRecord> {
+    const { id, epoch } = found.user;
     yield* run(startUserEpoch, nextEpoch(epoch, this.#now()), id);
-    yield* noteChange([id]);
+    yield* noteChange({ users: [id] });
+    return found;
   }
 
   /** Starts a new epoch of the tenant: all sessions of all users have ended. */
   *endAllSessions(): Steps<void> {
-    const { tenantEpoch, newestEpoch } = (yield* first<TenantEpochRow>(selectEpochs))!;
-    yield* run(startTenantEpoch, nextEpoch(Math.max(tenantEpoch, newestEpoch), this.#now()));
-    yield* noteEveryChange();
+    const epochs = yield* first<{ readonly tenant: number; readonly newest: number }>(selectEpochs);
+    const { tenant, newest } = epochs!;
+    yield* run(startTenantEpoch, nextEpoch(Math.max(tenant, newest), this.#now()));
+    yield* noteChange({ isEverything: true });
   }
 
   *#insert(user: NewUser, canonicalName: string): Steps<void> {
@@ -107,11 +108,6 @@ export class UserSteps {
     yield* run(removeHeldSets, user.id);
     yield* run(this.#addHeldSets, user.id, JSON.stringify(scopeSets));
   }
-}
-
-interface TenantEpochRow {
-  readonly tenantEpoch: number;
-  readonly newestEpoch: number;
 }
 
 function* requireFreeName(canonicalName: string, forId: string): Steps<void> {

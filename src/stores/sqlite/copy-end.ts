@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { CopyEnd, Row, RunQuery } from '../sql/copy-end.ts';
+import type { CopyEnd, Row, RunQuery } from '../sql/copy.ts';
 import type { Value } from '../sql/steps.ts';
 import { createConnection } from './connection.ts';
 import type { OnNarrowed } from './file-modes.ts';

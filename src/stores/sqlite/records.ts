@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { createRecordSeals, type RecordSeals } from '../record-seals.ts';
 import type { Records } from '../records.ts';
 import { createSqlRecords } from '../sql/records.ts';
-import { createSealedValues } from '../sql/sealed-values.ts';
+import { sealAll } from '../sql/sealed-values.ts';
 import { backupDatabase } from './backup.ts';
 import { type Connection, createConnection } from './connection.ts';
 import { createSqliteDatabase } from './database.ts';
@@ -35,7 +35,7 @@ export interface SqliteStore {
 /** The records in a SQLite file. */
 export interface SqliteRecords extends Records, SqliteStore {
   /**
-   * As {@link ../sql/sealed-values.ts SealedValues}; then rewrites the file, so that nothing of the earlier state remains in it,
+   * As {@link ../sql/sealed-values.ts sealAll}; then rewrites the file, so that nothing of the earlier state remains in it,
    * unless another process reads it at this moment: the next opening tries again.
    */
   sealAll(): Promise<{ readonly isRewritten: boolean; readonly isRemaining: boolean }>;
@@ -66,7 +66,6 @@ export function createSqliteRecords(file: string, options: SqliteStoreOptions): 
   const { now, staleIfErrorMs = () => 0, seals = createRecordSeals('', []) } = options;
   const { connection, health } = openStoreFile(file, 'records', options);
   const database = createSqliteDatabase(connection, now);
-  const { sealAll } = createSealedValues(database, seals);
   return {
     version: createVersion(connection, staleIfErrorMs),
     ...createSqlRecords(database, now, seals),
@@ -74,7 +73,7 @@ export function createSqliteRecords(file: string, options: SqliteStoreOptions): 
     ping: () => connection.ping(() => connection.db.prepare('SELECT open FROM bootstrap').get()),
     backup: (target) => backupDatabase(connection.db.name, target),
     async sealAll() {
-      const isRewritten = await sealAll();
+      const isRewritten = await sealAll(database, seals);
       return { isRewritten, isRemaining: scrub(connection.db) };
     },
     logState: () => health.logState,

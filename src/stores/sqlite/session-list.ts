@@ -1,9 +1,7 @@
 import type { Comparison, ListPage } from '../list-query.ts';
-import type { SessionQuery } from '../session-query.ts';
-import type { Session } from '../sessions.ts';
+import type { Session, SessionQuery } from '../sessions.ts';
 import type { Condition } from '../sql/dialect.ts';
-import { createList } from '../sql/list.ts';
-import { comparisonOperators } from '../sql/list-conditions.ts';
+import { comparisonOperators, createList } from '../sql/list.ts';
 import type { Steps } from '../sql/steps.ts';
 import { sqliteDialect } from './dialect.ts';
 import { type SessionRow, sessionColumns } from './session-statements.ts';
