@@ -1,7 +1,7 @@
 import { sortedDistinct } from '../credentials/scopes.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
 import { suggestion } from '../rules/nearest-name.ts';
-import type { ApiKeyFilters, ListedApiKey } from '../stores/api-key.ts';
+import type { ApiKeyQuery, ListedApiKey } from '../stores/api-key.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { ListPage, ListPosition } from '../stores/list-query.ts';
 import type { ScopeSet } from '../stores/scope-set.ts';
@@ -59,11 +59,13 @@ export async function allPages<Item>(
   }
 }
 
-/** Every key that passes the filters, newest first. */
-export function allKeysOf(
+/** Every key, or every key of a user, newest first. */
+export function allKeys(
   { records, now }: CommandContext,
-  filters: ApiKeyFilters,
+  ownerId?: string,
 ): Promise<readonly ListedApiKey[]> {
+  const filters: ApiKeyQuery['filters'] =
+    ownerId === undefined ? [] : [{ field: 'created_by', operator: 'eq', value: ownerId }];
   const order = { sortBy: 'created', sortOrder: 'desc' } as const;
   return allPages(
     (from, size) => records.listApiKeys({ ...order, filters, from, size, now: now() }),

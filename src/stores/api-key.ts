@@ -1,4 +1,4 @@
-import type { Comparison, ListQuery } from './list-query.ts';
+import type { FieldFilter, ListQuery } from './list-query.ts';
 import type { ScopeSet } from './scope-set.ts';
 import type { SessionOrigin } from './session-origin.ts';
 import type { User, UserHoldings } from './user.ts';
@@ -56,27 +56,14 @@ export type RemovedApiKey = Pick<ApiKey, 'id' | 'label'>;
 export type ApiKeySortField = 'created' | 'label' | 'expires' | 'last_used';
 export type ApiKeyStatus = 'active' | 'expired' | 'suspended';
 
-/** Filters of the key list; all must hold. Instants are epoch milliseconds. */
-export interface ApiKeyFilters {
-  /** ASCII case-insensitive. */
-  readonly labelContains?: string;
-  readonly labelEq?: string;
-  /** A null `expires` is the far future, a null `last_used` the far past. */
-  readonly instants?: readonly {
-    readonly field: 'created' | 'expires' | 'last_used';
-    readonly comparison: Comparison;
-    readonly value: number;
-  }[];
-  readonly expiresIsNull?: boolean;
-  readonly lastUsedIsNull?: boolean;
-  /** The key's own scopes contain all of these. */
-  readonly scopesContain?: readonly string[];
-  readonly createdByEq?: string;
-  readonly statusEq?: ApiKeyStatus;
-}
+/**
+ * The fields that keys are filtered by. Instants are epoch milliseconds: a null `expires` is the far future, a null `last_used`
+ * the far past. `scopes` are the key's own, `created_by` is an id, and `status` an {@link ApiKeyStatus}.
+ */
+export type ApiKeyFilterField = ApiKeySortField | 'scopes' | 'created_by' | 'status';
 
 /** A query for one page of the key list. */
-export interface ApiKeyQuery extends ListQuery<ApiKeySortField, ApiKeyFilters> {
+export interface ApiKeyQuery extends ListQuery<ApiKeySortField, readonly FieldFilter<ApiKeyFilterField>[]> {
   /** The instant against which `expired` is judged, epoch ms. */
   readonly now: number;
 }

@@ -1,4 +1,5 @@
-import type { ApiKey, ApiKeyFilters, ApiKeyQuery, ApiKeySortField } from '../../src/stores/api-key.ts';
+import type { ApiKey, ApiKeyQuery, ApiKeySortField } from '../../src/stores/api-key.ts';
+import type { Comparison } from '../../src/stores/list-query.ts';
 
 /** The status sentence of the contract, for a key whose owner is disabled or not. */
 function statusOf(key: ApiKey, isOwnerDisabled: boolean, now: number): string {
@@ -23,20 +24,28 @@ const compare = {
   lte: (a: number, b: number) => a <= b,
 };
 
-function passes(key: ApiKey, filters: ApiKeyFilters, disabled: ReadonlySet<string>, now: number): boolean {
-  const { labelContains, labelEq, expiresIsNull, lastUsedIsNull, createdByEq, statusEq } = filters;
-  return (
-    (labelContains === undefined || foldAscii(key.label).includes(foldAscii(labelContains))) &&
-    (labelEq === undefined || key.label === labelEq) &&
-    (filters.instants ?? []).every((each) =>
-      compare[each.comparison](instantOf[each.field](key), each.value),
-    ) &&
-    (expiresIsNull === undefined || (key.expires === null) === expiresIsNull) &&
-    (lastUsedIsNull === undefined || (key.lastUsed === null) === lastUsedIsNull) &&
-    (filters.scopesContain ?? []).every((scope) => key.scopes.includes(scope)) &&
-    (createdByEq === undefined || key.createdBy === createdByEq) &&
-    (statusEq === undefined || statusOf(key, disabled.has(key.createdBy), now) === statusEq)
-  );
+function passes(
+  key: ApiKey,
+  filters: ApiKeyQuery['filters'],
+  disabled: ReadonlySet<string>,
+  now: number,
+): boolean {
+  return filters.every(({ field, operator, value }) => {
+    switch (field) {
+      case 'label':
+        if (operator === 'eq') return key.label === value;
+        return foldAscii(key.label).includes(foldAscii(String(value)));
+      case 'scopes':
+        return [value].flat().every((scope) => key.scopes.includes(String(scope)));
+      case 'created_by':
+        return key.createdBy === value;
+      case 'status':
+        return statusOf(key, disabled.has(key.createdBy), now) === value;
+      default:
+        if (operator === 'isnull') return !Number.isFinite(instantOf[field](key)) === value;
+        return compare[operator as Comparison](instantOf[field](key), Number(value));
+    }
+  });
 }
 
 /** The ids a query matches, in list order, by brute force; `disabled` holds ids of disabled users. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import type { ApiKey, ApiKeyFilters, ApiKeyQuery } from '../../src/stores/api-key.ts';
+import type { ApiKey, ApiKeyFilterField, ApiKeyQuery } from '../../src/stores/api-key.ts';
+import type { FieldFilter, FilterOperator } from '../../src/stores/list-query.ts';
 import type { Records } from '../../src/stores/records.ts';
 import {
   createApiKey,
@@ -22,26 +23,38 @@ const someKey = fc.record({
   scopes: fc.subarray(['a', 'a:b', 'b']),
 });
 
-const someFilters: fc.Arbitrary<ApiKeyFilters> = fc.record(
-  {
-    labelContains: fc.constantFrom('', 'B', '%', '_', '\\', 'ä', 'zz'),
-    labelEq: fc.constantFrom('B', 'ä', 'zz'),
-    instants: fc.array(
-      fc.record({
-        field: fc.constantFrom('created' as const, 'expires' as const, 'last_used' as const),
-        comparison: fc.constantFrom('gt' as const, 'gte' as const, 'lt' as const, 'lte' as const),
-        value: fc.integer({ min: 0, max: 5 }),
-      }),
-      { maxLength: 2 },
-    ),
-    expiresIsNull: fc.boolean(),
-    lastUsedIsNull: fc.boolean(),
-    scopesContain: fc.subarray(['a', 'b']),
-    createdByEq: fc.constantFrom('owner', 'disabled', 'removed'),
-    statusEq: fc.constantFrom('active' as const, 'expired' as const, 'suspended' as const),
-  },
-  { requiredKeys: [] },
+type Filters = ApiKeyQuery['filters'];
+
+const filter = (
+  field: ApiKeyFilterField,
+  operator: FilterOperator,
+  value: fc.Arbitrary<FieldFilter['value']>,
+): fc.Arbitrary<Filters> => value.map((value) => [{ field, operator, value }]);
+
+const someComparisons: fc.Arbitrary<Filters> = fc.array(
+  fc.record({
+    field: fc.constantFrom('created' as const, 'expires' as const, 'last_used' as const),
+    operator: fc.constantFrom('gt' as const, 'gte' as const, 'lt' as const, 'lte' as const),
+    value: fc.integer({ min: 0, max: 5 }),
+  }),
+  { maxLength: 2 },
 );
+
+/** Each of them, or not. */
+const someFilters: fc.Arbitrary<Filters> = fc
+  .tuple(
+    ...[
+      filter('label', 'contains', fc.constantFrom('', 'B', '%', '_', '\\', 'ä', 'zz')),
+      filter('label', 'eq', fc.constantFrom('B', 'ä', 'zz')),
+      someComparisons,
+      filter('expires', 'isnull', fc.boolean()),
+      filter('last_used', 'isnull', fc.boolean()),
+      filter('scopes', 'contains', fc.subarray(['a', 'b'])),
+      filter('created_by', 'eq', fc.constantFrom('owner', 'disabled', 'removed')),
+      filter('status', 'eq', fc.constantFrom('active', 'expired', 'suspended')),
+    ].map((filters) => fc.option(filters, { nil: [] })),
+  )
+  .map((filters) => filters.flat());
 
 const sortOrder = fc.constantFrom('asc' as const, 'desc' as const);
 
@@ -157,7 +170,7 @@ export function runApiKeyPagingSuite({ name, create }: RecordsFactory): void {
         turns,
         async (sortBy, sortOrder, backwards, turns) => {
           while (ring.keys.size < 25) await ring.add(turns.next().value!.added[0] ?? { createdBy: 'owner' });
-          const query: ApiKeyQuery = { sortBy, sortOrder, backwards, filters: {}, size: 4, now: startOfTime };
+          const query: ApiKeyQuery = { sortBy, sortOrder, backwards, filters: [], size: 4, now: startOfTime };
           const steady = new Set(ring.keys.keys());
           const walk: ApiKey[] = [];
           let page = await store.listApiKeys(query);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ApiKeyFilters, ApiKeySortField } from '../../src/stores/api-key.ts';
+import type { ApiKeyFilterField, ApiKeyQuery, ApiKeySortField } from '../../src/stores/api-key.ts';
 import type { AuditFilterField } from '../../src/stores/audit.ts';
 import type { FieldFilter, ListPosition, SortValue } from '../../src/stores/list-query.ts';
 import type { UserFilterField, UserSortField } from '../../src/stores/user-records.ts';
@@ -99,27 +99,40 @@ function positionsOf<Row extends { readonly id: string }>(
     .sort((one, other) => compare(one.value, other.value) || compare(one.id, other.id));
 }
 
-const keyFilters: readonly [string, ApiKeyFilters, (row: KeyRow) => boolean][] = [
-  ['all', {}, () => true],
-  ['a part of few labels', { labelContains: 'KEY 0001' }, ({ label }) => label.startsWith('key 0001')],
+const keyFilter = (
+  field: ApiKeyFilterField,
+  operator: FieldFilter['operator'],
+  value: FieldFilter['value'],
+): ApiKeyQuery['filters'] => [{ field, operator, value }];
+const keyFilters: readonly [string, ApiKeyQuery['filters'], (row: KeyRow) => boolean][] = [
+  ['all', [], () => true],
+  [
+    'a part of few labels',
+    keyFilter('label', 'contains', 'KEY 0001'),
+    ({ label }) => label.startsWith('key 0001'),
+  ],
   [
     'created',
-    { instants: [{ field: 'created', comparison: 'lt', value: startOfTime + 20 * day }] },
+    keyFilter('created', 'lt', startOfTime + 20 * day),
     ({ created }) => created < startOfTime + 20 * day,
   ],
   [
     'expiry',
-    { instants: [{ field: 'expires', comparison: 'gte', value: startOfTime + 90 * day }] },
+    keyFilter('expires', 'gte', startOfTime + 90 * day),
     ({ expires }) => expires === null || expires >= startOfTime + 90 * day,
   ],
-  ['use', { lastUsedIsNull: false }, ({ last_used }) => last_used !== null],
-  ['no end', { expiresIsNull: true }, ({ expires }) => expires === null],
-  ['a scope', { scopesContain: ['store:write'] }, ({ scopes }) => scopes.includes('store:write')],
-  ['owner', { createdByEq: 'user-000007' }, ({ created_by }) => created_by === 'user-000007'],
-  ['expired', { statusEq: 'expired' }, ({ expires }) => expires !== null && expires <= now],
+  ['use', keyFilter('last_used', 'isnull', false), ({ last_used }) => last_used !== null],
+  ['no end', keyFilter('expires', 'isnull', true), ({ expires }) => expires === null],
+  [
+    'a scope',
+    keyFilter('scopes', 'contains', ['store:write']),
+    ({ scopes }) => scopes.includes('store:write'),
+  ],
+  ['owner', keyFilter('created_by', 'eq', 'user-000007'), ({ created_by }) => created_by === 'user-000007'],
+  ['expired', keyFilter('status', 'eq', 'expired'), ({ expires }) => expires !== null && expires <= now],
   [
     'suspended',
-    { statusEq: 'suspended' },
+    keyFilter('status', 'eq', 'suspended'),
     ({ expires, created_by }) => (expires === null || expires > now) && created_by === 'user-000000',
   ],
 ];
@@ -139,7 +152,7 @@ export function manyKeys(): ManyRecords {
       return {
         name: `by ${sort}, ${filter}`,
         isFiltered: filter !== 'all',
-        ...((filters.labelContains ?? filters.scopesContain) && { maxMs: maxSearchMs }),
+        ...(filters.some(({ operator }) => operator === 'contains') && { maxMs: maxSearchMs }),
         list: (store, page) => store.listApiKeys({ sortBy, sortOrder: 'asc', filters, now, ...page }),
         idOf: ({ key }) => key.id,
         expected: positionsOf(keyRows, matches, (row) => row[field] as SortValue, nullValue),

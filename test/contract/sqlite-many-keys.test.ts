@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import type { ApiKey, ApiKeyFilters, ApiKeyQuery } from '../../src/stores/api-key.ts';
+import type { ApiKey, ApiKeyQuery } from '../../src/stores/api-key.ts';
 import { createUser } from '../support/administration/record-changes.ts';
 import { expectedIds, positionOf } from './api-key-model.ts';
 import { hashOf, newKey, newUser, startOfTime } from './fixtures.ts';
@@ -11,15 +11,15 @@ const isLong = process.env.POSTERN_TEST_LONG !== undefined;
 const keyCount = isLong ? 100_000 : 5_000;
 const day = 86_400_000;
 
-const filterCases: readonly [string, ApiKeyFilters][] = [
-  ['none', {}],
-  ['a part of few labels', { labelContains: 'KEY 123' }],
-  ['created', { instants: [{ field: 'created', comparison: 'lt', value: startOfTime + 20 * day }] }],
-  ['expiry', { instants: [{ field: 'expires', comparison: 'gte', value: startOfTime + 90 * day }] }],
-  ['use', { lastUsedIsNull: false }],
-  ['a scope', { scopesContain: ['store:write'] }],
-  ['owner', { createdByEq: 'user-7' }],
-  ['expired', { statusEq: 'expired' }],
+const filterCases: readonly [string, ApiKeyQuery['filters']][] = [
+  ['none', []],
+  ['a part of few labels', [{ field: 'label', operator: 'contains', value: 'KEY 123' }]],
+  ['created', [{ field: 'created', operator: 'lt', value: startOfTime + 20 * day }]],
+  ['expiry', [{ field: 'expires', operator: 'gte', value: startOfTime + 90 * day }]],
+  ['use', [{ field: 'last_used', operator: 'isnull', value: false }]],
+  ['a scope', [{ field: 'scopes', operator: 'contains', value: ['store:write'] }]],
+  ['owner', [{ field: 'created_by', operator: 'eq', value: 'user-7' }]],
+  ['expired', [{ field: 'status', operator: 'eq', value: 'expired' }]],
 ];
 
 function makeKeys(): ApiKey[] {

@@ -21,7 +21,8 @@ import {
 import { requirePostgres } from '../support/stores/postgres-programs.ts';
 import { startPostgres } from '../support/stores/postgres-server.ts';
 
-const everything = { sortBy: 'created', sortOrder: 'asc', filters: {}, size: 100, now: startOfTime } as const;
+const labelled = (value: string) => [{ field: 'label', operator: 'contains', value }] as const;
+const everything = { sortBy: 'created', sortOrder: 'asc', filters: [], size: 100, now: startOfTime } as const;
 
 /** As many stores on one schema as there would be gateways. */
 async function openThree(t: Test, access: PostgresAccess) {
@@ -66,7 +67,7 @@ if (requirePostgres(t)) {
       ),
     );
     t.strictSame(deleted.flat().sort(), ids.filter((_, index) => index % 2 === 0).sort(), 'each once');
-    const left = await store!.listApiKeys({ ...everything, filters: { labelContains: 'LABEL' } });
+    const left = await store!.listApiKeys({ ...everything, filters: labelled('LABEL') });
     t.strictSame(
       left.items.map(({ key }) => key.id).sort(),
       ids.filter((_, index) => index % 2 === 1).sort(),
@@ -163,7 +164,7 @@ if (requirePostgres(t)) {
     t.equal(await store.findUser('\0'), undefined);
     t.equal(await store.findScopeSetByName('\0'), undefined);
     t.strictSame((await store.findScopeSets(['\0', 'administrator'])).length, 1);
-    t.match(await store.listApiKeys({ ...everything, filters: { labelContains: '\0' } }), { total: 0 });
+    t.match(await store.listApiKeys({ ...everything, filters: labelled('\0') }), { total: 0 });
   });
 
   t.test(

@@ -10,7 +10,7 @@ import type { KeyTransfer } from '../../stores/records.ts';
 import type { User } from '../../stores/user.ts';
 import { type Call, Failure } from '../command.ts';
 import { refusedAs, requireFields } from '../failures.ts';
-import { allKeysOf, requireScopeSets, requireScopes, requireUser } from '../lookups.ts';
+import { allKeys, requireScopeSets, requireScopes, requireUser } from '../lookups.ts';
 import { printJsonAlone, printResult, readableTime, table } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
 
@@ -81,8 +81,8 @@ function expiryOf(text: string | undefined, now: number): string | undefined {
 export async function listKeys(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     const name = call.text('user');
-    const filters = name === undefined ? {} : { createdByEq: (await requireUser(context, name)).id };
-    const found = await allKeysOf(context, filters);
+    const owner = name === undefined ? undefined : await requireUser(context, name);
+    const found = await allKeys(context, owner?.id);
     const header = ['ID', 'KEY', 'LABEL', 'USER', 'STATUS', 'EXPIRES', 'LAST USED', 'SCOPE SETS', 'SCOPES'];
     const shown = found.map((one) => present(context, one));
     const rows = shown.map((key, index) => [

@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
 import type { Call } from '../command.ts';
-import { allKeysOf, allUsers } from '../lookups.ts';
+import { allKeys, allUsers } from '../lookups.ts';
 import { printResult, properties, readableTime, table } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
 import { presentUserByNames, withNamedUser } from './with-user.ts';
@@ -35,7 +35,7 @@ export async function showUser(call: Call): Promise<void> {
 
 async function describe(record: UserRecord, context: CommandContext): Promise<[string, string][]> {
   const user = presentUserByNames(record, context);
-  const keys = await allKeysOf(context, { createdByEq: user.id });
+  const keys = await allKeys(context, user.id);
   const signsIn = [
     ...(user.has_password ? ['password'] : []),
     ...user.identities.map(({ provider, issuer, subject }) => `${provider ?? issuer} as ${subject}`),

@@ -1,6 +1,6 @@
 import { presentApiKey } from '../../administration/api-key-fields.ts';
-import type { ApiKeyFilters, ApiKeySortField, ListedApiKey } from '../../stores/api-key.ts';
-import type { Comparison, FieldFilter, ListPosition } from '../../stores/list-query.ts';
+import type { ApiKeyQuery, ApiKeySortField, ListedApiKey } from '../../stores/api-key.ts';
+import type { ListPosition } from '../../stores/list-query.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { defineFilters } from '../lists/filters.ts';
 import { instantOperators } from '../lists/list-fields.ts';
@@ -25,11 +25,7 @@ export const apiKeysList: EndpointDefinition = {
     return async ({ exchange }) => {
       const { parameters, query, body } = readRequest(exchange.query);
       const instant = now();
-      const page = await records.listApiKeys({
-        ...query,
-        filters: apiKeyFilters(query.filters),
-        now: instant,
-      });
+      const page = await records.listApiKeys({ ...query, now: instant } as ApiKeyQuery);
       const shown = { hydrate: parameters.hydrate as boolean, now: instant, catalogue };
       return {
         status: 200,
@@ -75,28 +71,6 @@ function apiKeyListSpec(catalogue: readonly string[]): ListSpec<ApiKeySortField>
     sortNote: '`label` by code points; no `expires` is the far future, no `last_used` the far past.',
     presentation: { hydrate: hydrate() },
   };
-}
-
-/** The filters of a request in the store's terms. */
-function apiKeyFilters(filters: readonly FieldFilter[]): ApiKeyFilters {
-  const given = new Map(filters.map(({ field, operator, value }) => [`${field}__${operator}`, value]));
-  const instants = filters.filter(({ operator }) =>
-    (instantOperators as readonly string[]).includes(operator),
-  );
-  return {
-    labelContains: given.get('label__contains'),
-    labelEq: given.get('label__eq'),
-    instants: instants.map(({ field, operator, value }) => ({
-      field,
-      comparison: operator as Comparison,
-      value,
-    })),
-    expiresIsNull: given.get('expires__isnull'),
-    lastUsedIsNull: given.get('last_used__isnull'),
-    scopesContain: given.get('scopes__contains'),
-    createdByEq: given.get('created_by__eq'),
-    statusEq: given.get('status__eq'),
-  } as ApiKeyFilters;
 }
 
 /** The position of a key in the order of `sortBy`. */

@@ -1,5 +1,12 @@
 import { Refusal } from '../../errors.ts';
-import type { ApiKey, ApiKeyQuery, ApiKeyStatus, ListedApiKey, RemovedApiKey } from '../api-key.ts';
+import type {
+  ApiKey,
+  ApiKeyFilterField,
+  ApiKeyQuery,
+  ApiKeyStatus,
+  ListedApiKey,
+  RemovedApiKey,
+} from '../api-key.ts';
 import type { Records } from '../records.ts';
 import type { User } from '../user.ts';
 import type { UserRecord } from '../user-records.ts';
@@ -17,9 +24,9 @@ import type { Condition, Dialect } from './dialect.ts';
 import { insertHeldSets } from './held-sets.ts';
 import { JudgedWrites } from './judged-writes.ts';
 import { KeyLineage } from './key-lineage.ts';
-import { comparisonOperators, containsElement, createList, nullCondition } from './list.ts';
+import { containsElement, createList, type FilterColumn, fieldConditions } from './list.ts';
 import { createRequireSets } from './scope-sets.ts';
-import { first, noteChange, run, type Steps, type Value } from './steps.ts';
+import { first, noteChange, run, type Steps } from './steps.ts';
 import { createFindUserRecord } from './user-row.ts';
 
 type DeletionJudge = Parameters<Records['deleteApiKey']>[1]['judge'];
@@ -61,7 +68,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number) {
     id: 'k.id',
     row: `k.${dialect.keyRow}`,
     order: orderColumns,
-    conditions: (query) => filterConditions(dialect, query),
+    conditions: createConditions(dialect),
     toItem: toApiKey,
   });
   const requireSets = createRequireSets(dialect);
@@ -132,23 +139,23 @@ export function createApiKeys(database: SqlDatabase, now: () => number) {
   } satisfies Partial<Records>;
 }
 
-function filterConditions(dialect: Dialect, { filters, now }: ApiKeyQuery): readonly Condition[] {
-  const conditions: Condition[] = [];
-  const add = (sql: string, ...values: Value[]) => conditions.push({ sql, values });
-  if (filters.labelContains !== undefined)
-    conditions.push(dialect.contains('k.label', filters.labelContains));
-  if (filters.labelEq !== undefined) add('k.label = ?', filters.labelEq);
-  for (const { field, comparison, value } of filters.instants ?? [])
-    add(`${orderColumns[field].column} ${comparisonOperators[comparison]} ?`, value);
-  const { expiresIsNull, lastUsedIsNull } = filters;
-  if (expiresIsNull !== undefined) conditions.push(nullCondition(orderColumns.expires, expiresIsNull));
-  if (lastUsedIsNull !== undefined) conditions.push(nullCondition(orderColumns.last_used, lastUsedIsNull));
-  // Scopes contain no quotes (RFC 6749 §3.3).
-  for (const scope of filters.scopesContain ?? [])
-    conditions.push(containsElement(dialect, 'k.scopes', scope));
-  if (filters.createdByEq !== undefined) add('k.created_by = ?', filters.createdByEq);
-  if (filters.statusEq !== undefined) add(statusConditions[filters.statusEq], now);
-  return conditions;
+function createConditions(dialect: Dialect): (query: ApiKeyQuery) => readonly Condition[] {
+  const { created, label, expires, last_used } = orderColumns;
+  const columns: Readonly<Record<Exclude<ApiKeyFilterField, 'status'>, FilterColumn>> = {
+    created,
+    label,
+    expires: { ...expires, order: expires },
+    last_used: { ...last_used, order: last_used },
+    // Scopes contain no quotes (RFC 6749 §3.3).
+    scopes: { column: 'k.scopes', contains: (scope) => containsElement(dialect, 'k.scopes', scope) },
+    created_by: { column: 'k.created_by' },
+  };
+  return ({ filters, now }) =>
+    filters.flatMap(({ field, operator, value }): readonly Condition[] =>
+      field === 'status'
+        ? [{ sql: statusConditions[value as ApiKeyStatus], values: [now] }]
+        : fieldConditions(dialect, columns, [{ field, operator, value }]),
+    );
 }
 
 function ownerOf(record: UserRecord | undefined): ListedApiKey['owner'] {

@@ -214,7 +214,7 @@ export function containsElement(dialect: Dialect, column: string, element: strin
  * the matches do. Null is one end of the order, and is compared as such: equal values PostgreSQL would order by id alone,
  * and read all rows in that order.
  */
-export function nullCondition({ column, nullValue }: Required<OrderColumn>, isNull: boolean): Condition {
+function nullCondition({ column, nullValue }: Required<OrderColumn>, isNull: boolean): Condition {
   const [nulls, others] = nullValue < 0 ? ['<=', '>'] : ['>=', '<'];
   return { sql: `${column} ${isNull ? nulls : others} ?`, values: [nullValue] };
 }
