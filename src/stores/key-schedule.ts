@@ -45,7 +45,7 @@ export const tokenSkewMs = 60_000;
  */
 export function decideTurn(keys: readonly ScheduledKey[], times: KeyTimes, now: number): KeyTurn {
   const { lifetimeMs } = times;
-  const drop = keys.filter((key) => isDead(key, now)).map(({ kid }) => kid);
+  const drop = keys.filter((key) => now >= endsAt(key)).map(({ kid }) => kid);
   if (lifetimeMs === null) return { ...nothing, drop, retire: unusedSigners(keys, times, now) };
   const prolong = keys
     .filter((key) => key.lifetimeMs < lifetimeMs && !drop.includes(key.kid))
@@ -100,10 +100,6 @@ const nothing: KeyTurn = { needs: null, start: null, retire: [], prolong: [], dr
 
 function signs({ signsFrom, retired }: ScheduledKey): boolean {
   return signsFrom !== null && retired === null;
-}
-
-function isDead(key: ScheduledKey, now: number): boolean {
-  return now >= endsAt(key);
 }
 
 /** End of the signer's time, even if the next one isn't ready. */
