@@ -33,7 +33,7 @@ export function createReceivedHeaders(
     if (dropped.has(normalised)) return true;
     const what = meaningOf(name);
     // The proxy leaves the client's own unchanged, and the gateway would set another.
-    if (what === meaning.forwardedHost) return true;
+    if (what === meaning['x-forwarded-host']) return true;
     if (what === meaning.methodOverride) return !rules.passMethodOverride;
     if (hopByHopNames.has(lower)) return mode.removesHeaders && !trailerNames.has(lower);
     return what === meaning.dropped;

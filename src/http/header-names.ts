@@ -2,7 +2,6 @@ import { cachedByName } from '../http1/message/name-cache.ts';
 import {
   droppedNames,
   droppedPrefixes,
-  type JudgedName,
   judgedNames,
   methodOverrideNames,
   normalisedName,
@@ -10,82 +9,52 @@ import {
 } from '../rules/known-headers.ts';
 
 /**
- * The meanings of headers' names to Postern. Names are classified once per spelling, so that each header costs one map
- * look-up instead of a comparison with every name that matters.
+ * The meanings of headers' names to Postern: that of a judged name is its own. Names are classified once per spelling, so that
+ * each header costs one map look-up instead of a comparison with every name that matters.
  */
 export const meaning = {
   /** Nothing: the header passes unchanged. */
   plain: 0,
   host: 1,
-  contentLength: 2,
-  transferEncoding: 3,
+  'content-length': 2,
+  'transfer-encoding': 3,
   connection: 4,
   expect: 5,
   upgrade: 6,
   authorization: 7,
-  apiKey: 8,
+  'x-api-key': 8,
   cookie: 9,
-  requestId: 10,
-  forwardedFor: 11,
-  forwardedProto: 12,
-  forwardedHost: 13,
+  'x-request-id': 10,
+  'x-forwarded-for': 11,
+  'x-forwarded-proto': 12,
+  'x-forwarded-host': 13,
   traceparent: 14,
   origin: 15,
-  contentType: 16,
-  secFetchSite: 17,
-  secPurpose: 18,
-  requestMethod: 19,
-  userAgent: 20,
-  webSocketProtocol: 21,
+  'content-type': 16,
+  'sec-fetch-site': 17,
+  'sec-purpose': 18,
+  'access-control-request-method': 19,
+  'user-agent': 20,
+  'sec-websocket-protocol': 21,
   tracestate: 22,
-  secFetchMode: 23,
-  secFetchDest: 24,
+  'sec-fetch-mode': 23,
+  'sec-fetch-dest': 24,
   accept: 25,
-  serviceWorker: 26,
+  'service-worker': 26,
   /** Asks the application to treat the request as if it had another method. */
   methodOverride: 27,
   /** Has a character other than letters, digits and `-`, but isn't a spelling of any name listed here. */
   odd: 28,
   /** A parameter of MCP whose name is odd: it passes, but not beside another one that servers take for the same. */
   oddToolParameter: 30,
-  via: 31,
+  'postern-via': 31,
   /** Never forwarded: hop-by-hop, an identity header, or an odd spelling of a header that Postern sets or checks. */
   dropped: 29,
 } as const;
 
 export type Meaning = (typeof meaning)[keyof typeof meaning];
 
-/** The meaning of each header that has one of its own. */
-const meaningByName: Readonly<Record<JudgedName, Meaning>> = {
-  host: meaning.host,
-  'content-length': meaning.contentLength,
-  'transfer-encoding': meaning.transferEncoding,
-  connection: meaning.connection,
-  expect: meaning.expect,
-  upgrade: meaning.upgrade,
-  authorization: meaning.authorization,
-  'x-api-key': meaning.apiKey,
-  cookie: meaning.cookie,
-  'x-request-id': meaning.requestId,
-  'x-forwarded-for': meaning.forwardedFor,
-  'x-forwarded-proto': meaning.forwardedProto,
-  'x-forwarded-host': meaning.forwardedHost,
-  traceparent: meaning.traceparent,
-  tracestate: meaning.tracestate,
-  'postern-via': meaning.via,
-  origin: meaning.origin,
-  'content-type': meaning.contentType,
-  'sec-fetch-site': meaning.secFetchSite,
-  'sec-fetch-mode': meaning.secFetchMode,
-  'sec-fetch-dest': meaning.secFetchDest,
-  'sec-purpose': meaning.secPurpose,
-  accept: meaning.accept,
-  'service-worker': meaning.serviceWorker,
-  'access-control-request-method': meaning.requestMethod,
-  'user-agent': meaning.userAgent,
-  'sec-websocket-protocol': meaning.webSocketProtocol,
-};
-const judged: ReadonlyMap<string, Meaning> = new Map(judgedNames.map((name) => [name, meaningByName[name]]));
+const judged: ReadonlyMap<string, Meaning> = new Map(judgedNames.map((name) => [name, meaning[name]]));
 
 /** Hop-by-hop headers of a response (RFC 9110 §7.6.1), in lower case. */
 export const hopByHopOfResponses: ReadonlySet<string> = new Set([

@@ -95,15 +95,15 @@ class HeadReading {
         this.authorization = value;
         this.authorizationCount++;
         break;
-      case meaning.apiKey:
+      case meaning['x-api-key']:
         this.apiKey = value;
         this.apiKeyCount++;
         break;
-      case meaning.contentType:
+      case meaning['content-type']:
         this.contentType = value;
         this.contentTypeCount++;
         break;
-      case meaning.requestId:
+      case meaning['x-request-id']:
         this.requestId = value;
         this.requestIdCount++;
         break;
@@ -119,17 +119,17 @@ class HeadReading {
         this.origin = value;
         this.originCount++;
         break;
-      case meaning.requestMethod:
+      case meaning['access-control-request-method']:
         this.requestMethod = value;
         this.requestMethodCount++;
         break;
-      case meaning.forwardedProto:
+      case meaning['x-forwarded-proto']:
         this.forwardedProto = value;
         break;
-      case meaning.forwardedHost:
+      case meaning['x-forwarded-host']:
         this.forwardedHost = value;
         break;
-      case meaning.userAgent:
+      case meaning['user-agent']:
         this.userAgent = value;
         break;
       default:
@@ -149,31 +149,31 @@ class HeadReading {
       case meaning.expect:
         this.expect = joined(this.expect, ', ', value);
         break;
-      case meaning.forwardedFor:
+      case meaning['x-forwarded-for']:
         this.forwardedFor = joined(this.forwardedFor, ', ', value);
         break;
-      case meaning.webSocketProtocol:
+      case meaning['sec-websocket-protocol']:
         this.webSocketProtocols = joined(this.webSocketProtocols, ', ', value);
         break;
-      case meaning.secFetchSite:
+      case meaning['sec-fetch-site']:
         this.secFetchSite = joined(this.secFetchSite, ', ', value);
         break;
-      case meaning.secFetchMode:
+      case meaning['sec-fetch-mode']:
         this.secFetchMode = joined(this.secFetchMode, ', ', value);
         break;
-      case meaning.secFetchDest:
+      case meaning['sec-fetch-dest']:
         this.secFetchDest = joined(this.secFetchDest, ', ', value);
         break;
-      case meaning.secPurpose:
+      case meaning['sec-purpose']:
         this.secPurpose = joined(this.secPurpose, ', ', value);
         break;
       case meaning.accept:
         this.accept = joined(this.accept, ', ', value);
         break;
-      case meaning.serviceWorker:
+      case meaning['service-worker']:
         this.serviceWorker = joined(this.serviceWorker, ', ', value);
         break;
-      case meaning.via:
+      case meaning['postern-via']:
         this.via = joined(this.via, ', ', value);
         break;
       case meaning.oddToolParameter:

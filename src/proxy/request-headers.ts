@@ -127,20 +127,20 @@ function passedValue(
 ): string | undefined {
   switch (what) {
     case meaning.plain:
-    case meaning.contentType:
-    case meaning.userAgent:
+    case meaning['content-type']:
+    case meaning['user-agent']:
     case meaning.origin:
-    case meaning.secFetchSite:
-    case meaning.secFetchMode:
-    case meaning.secFetchDest:
-    case meaning.secPurpose:
+    case meaning['sec-fetch-site']:
+    case meaning['sec-fetch-mode']:
+    case meaning['sec-fetch-dest']:
+    case meaning['sec-purpose']:
     case meaning.accept:
-    case meaning.serviceWorker:
-    case meaning.requestMethod:
+    case meaning['service-worker']:
+    case meaning['access-control-request-method']:
       return value;
     case meaning.cookie:
       return rules.withoutCredentials ? undefined : withoutCookies(value, rules.ownCookies) || undefined;
-    case meaning.webSocketProtocol:
+    case meaning['sec-websocket-protocol']:
       return withoutOwnProtocols(value) || undefined;
     case meaning.tracestate:
       // It belongs to the caller's trace, and is meaningless in a new one (W3C Trace Context §4.3).

@@ -10,7 +10,8 @@ t.test('names are compared in lower case with every other byte read as a hyphen'
 
 t.test('a name in any case is itself', (t) => {
   for (const name of ['Host', 'HOST', 'host', 'hOsT']) t.equal(meaningOf(name), meaning.host, name);
-  for (const name of ['X-API-Key', 'x-api-key', 'X-Api-Key']) t.equal(meaningOf(name), meaning.apiKey, name);
+  for (const name of ['X-API-Key', 'x-api-key', 'X-Api-Key'])
+    t.equal(meaningOf(name), meaning['x-api-key'], name);
   t.equal(meaningOf('Accept-Language'), meaning.plain);
   t.equal(meaningOf('X-Authority'), meaning.plain, 'only the whole prefix counts');
   t.equal(meaningOf('X-Author-Name'), meaning.plain);
