@@ -3,7 +3,7 @@ import { noUpstream } from '../config/sections/routes.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { loadClientTls } from '../config/values/client-tls.ts';
 import { parseUpstreamAddress, type UpstreamAddress } from '../config/values/upstream-address.ts';
-import { createUpstream, type Upstream, type UpstreamOptions } from '../http1/client/client-pool.ts';
+import { Upstream, type UpstreamOptions } from '../http1/client/client-pool.ts';
 import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
 import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
@@ -92,7 +92,7 @@ function composeUpstream(
   const url = settings.url.kind === 'echo' ? parseUpstreamAddress(echo!.origin) : settings.url;
   const { tls } = settings;
   const usesTls = url.kind === 'server' && url.tls;
-  return createUpstream(
+  return new Upstream(
     {
       name,
       ...locationOf(url),

@@ -3,7 +3,7 @@ import { CurrentGateway } from '../gateway/current-gateway.ts';
 import { createReadiness, type ReadReadiness } from '../http/readiness.ts';
 import type { Log } from '../log/log.ts';
 import type { Resolve } from '../names/system-resolver.ts';
-import { createOpenStreams, type OpenStreams } from '../proxy/open-streams.ts';
+import { OpenStreams } from '../proxy/open-streams.ts';
 import { Descriptors } from '../runtime/descriptors.ts';
 import { createGatewayMetrics, type GatewayMetrics, noGateway } from '../runtime/metrics.ts';
 import { createGatewayNames, type GatewayNames } from '../runtime/names.ts';
@@ -50,7 +50,7 @@ export async function createProcessParts(
   { now, resolve, via = newVia() }: ProcessOptions,
 ): Promise<ProcessParts> {
   const current = new CurrentGateway(config);
-  const streams = createOpenStreams((principal) => current.gateway.parts.heldNow(principal));
+  const streams = new OpenStreams((principal) => current.gateway.parts.heldNow(principal));
   const metrics = createGatewayMetrics({
     openStreams: () => streams.size,
     gateway: () => current.serving?.parts.watched ?? noGateway,

@@ -5,7 +5,7 @@ import { createCors } from '../../src/http/cors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { createReplies, type Replies } from '../../src/http/reply.ts';
-import { createUpstream } from '../../src/http1/client/client-pool.ts';
+import { Upstream } from '../../src/http1/client/client-pool.ts';
 import { FieldBlock, UnwritableHead } from '../../src/http1/message/head-text.ts';
 import { createForward } from '../../src/proxy/forward.ts';
 import type { Forward } from '../../src/proxy/forward-options.ts';
@@ -83,7 +83,7 @@ async function forwardTo(
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
-  const upstream = createUpstream({
+  const upstream = new Upstream({
     name: 'u',
     address: { host: '127.0.0.1', port },
     tls: null,

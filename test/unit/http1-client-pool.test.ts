@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import { createUpstream, type Upstream } from '../../src/http1/client/client-pool.ts';
+import { Upstream } from '../../src/http1/client/client-pool.ts';
 import type { UpstreamRequest } from '../../src/http1/client/client-request.ts';
 import { UpstreamError } from '../../src/http1/client/upstream-error.ts';
 import { headText } from '../../src/http1/message/head-text.ts';
@@ -22,7 +22,7 @@ async function listen(t: Test, bounds: { readonly maxConnections: number; readon
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
-  const upstream = createUpstream({
+  const upstream = new Upstream({
     name: 'u',
     address: { host: '127.0.0.1', port },
     tls: null,

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { HeldNow, Principal } from '../../src/credentials/principal.ts';
-import { createOpenStreams, type OpenStream } from '../../src/proxy/open-streams.ts';
+import { type OpenStream, OpenStreams } from '../../src/proxy/open-streams.ts';
 
 interface Stream extends OpenStream {
   readonly ends: string[];
@@ -9,7 +9,7 @@ interface Stream extends OpenStream {
 
 /** A registry that is swept by hand, and streams that leave it when they are ended. */
 function registry(t: Test, heldNow: HeldNow) {
-  const streams = createOpenStreams(heldNow);
+  const streams = new OpenStreams(heldNow);
   t.teardown(() => streams.close());
   const open = (credentialId: string, ...neededScopes: string[]): Stream => {
     const stream: Stream = {

@@ -9,17 +9,11 @@ import {
 } from '../message/message-head.ts';
 import { Output } from '../message/output.ts';
 import { releaseBuffer } from '../message/release-buffer.ts';
-import type { ConnectionOwner, UpstreamRequest } from './client-request.ts';
-import type { Dialler } from './dialler.ts';
+import type { UpstreamRequest } from './client-request.ts';
 import { maxHeadBytes, PoolMember, type ResponseSource } from './pool-member.ts';
 import { upgradeNamedIn } from './response-framing.ts';
 import type { SocketReads } from './socket-reads.ts';
 import { UpstreamError } from './upstream-error.ts';
-
-/** Opens a connection, owned by a pool. */
-export function openUpstreamConnection(dialler: Dialler, owner: ConnectionOwner): UpstreamConnection {
-  return new UpstreamConnection(dialler, owner);
-}
 
 /** A connection to an upstream: carries one request at a time, and reads its response strictly. */
 export class UpstreamConnection extends PoolMember {

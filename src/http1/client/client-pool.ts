@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Refusal } from '../../errors.ts';
-import { openUpstreamConnection } from './client-connection.ts';
+import { UpstreamConnection } from './client-connection.ts';
 import type { ConnectionOwner, PooledConnection, UpstreamRequest } from './client-request.ts';
 import type { SocketTarget } from './client-socket.ts';
 import { createDialler, type Dialler } from './dialler.ts';
@@ -32,43 +32,11 @@ export interface UpstreamOptions extends SocketTarget {
   readonly beforeConnect?: () => void;
 }
 
-/** A bounded pool of connections to one service. */
-export interface Upstream {
-  readonly name: string;
-  readonly authority: string;
-  readonly host: string | null;
-  /**
-   * Sends the request, now or when a connection is free. Requests whose body is still arriving get at most half of the
-   * connections, and wait in a queue of their own. Throws `upstream_overloaded` if the queue is full.
-   */
-  send(request: UpstreamRequest): void;
-  /** Sends a request again that was lost with a connection which had died while free. Throws like `send`. */
-  sendAgain(request: UpstreamRequest): void;
-  /** The whole body of a request has arrived, whether the request is waiting or being sent. */
-  bodyReceived(request: UpstreamRequest): void;
-  /** A request is over: removes it from the queues and from the uploads. */
-  forget(request: UpstreamRequest): void;
-  load(): ConnectionLoad;
-  /** Closes the connection that has been free for longest; false if none is free. */
-  closeFree(): boolean;
-  close(): void;
-}
-
 /** Opens a connection, owned by a pool; it starts to connect at once. */
 export type OpenConnection = (dialler: Dialler, owner: ConnectionOwner) => PooledConnection;
 
-/**
- * Creates the pool, which connects on first use. The most recently used connection is used first. `open` creates the
- * connections, by default this engine's own.
- */
-export function createUpstream(
-  options: UpstreamOptions,
-  open: OpenConnection = openUpstreamConnection,
-): Upstream {
-  return new UpstreamPool(options, open);
-}
-
-class UpstreamPool implements Upstream, ConnectionOwner {
+/** A bounded pool of connections to one service, which connects on first use. The most recently used connection is used first. */
+export class Upstream implements ConnectionOwner {
   readonly name: string;
   readonly authority: string;
   readonly host: string | null;
@@ -87,7 +55,11 @@ class UpstreamPool implements Upstream, ConnectionOwner {
   #upgraded = 0;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(options: UpstreamOptions, open: OpenConnection) {
+  /** `open` creates the connections, by default this engine's own. */
+  constructor(
+    options: UpstreamOptions,
+    open: OpenConnection = (dialler, owner) => new UpstreamConnection(dialler, owner),
+  ) {
     this.#open = open;
     this.#dialler = createDialler(options);
     this.name = options.name;
@@ -112,12 +84,17 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     return { busy: this.#all.size - free, free, upgraded: this.#upgraded, waiting };
   }
 
+  /** Closes the connection that has been free for longest; false if none is free. */
   closeFree(): boolean {
     const [longest] = this.#free;
     longest?.destroy();
     return longest !== undefined;
   }
 
+  /**
+   * Sends the request, now or when a connection is free. Requests whose body is still arriving get at most half of the
+   * connections, and wait in a queue of their own. Throws `upstream_overloaded` if the queue is full.
+   */
   send(request: UpstreamRequest): void {
     if (this.#mayStart(request)) {
       const free = this.#takeFree();
@@ -149,6 +126,7 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     connection.send(request);
   }
 
+  /** Sends a request again that was lost with a connection which had died while free. Throws like `send`. */
   sendAgain(request: UpstreamRequest): void {
     // Other free connections may be just as dead; only a new one is certain to work.
     if (this.#all.size >= this.#options.maxConnections) this.#free.pop()?.destroy();
@@ -156,12 +134,14 @@ class UpstreamPool implements Upstream, ConnectionOwner {
     else this.send(request);
   }
 
+  /** The whole body of a request has arrived, whether the request is waiting or being sent. */
   bodyReceived(request: UpstreamRequest): void {
     if (this.#uploadQueue.delete(request)) this.#queue.add(request);
     else if (!this.#uploads.delete(request)) return;
     this.#startWaiting();
   }
 
+  /** A request is over: removes it from the queues and from the uploads. */
   forget(request: UpstreamRequest): void {
     this.#queue.delete(request);
     this.#uploadQueue.delete(request);
