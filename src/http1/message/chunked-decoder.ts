@@ -1,4 +1,3 @@
-import { type ExtensionState, extension, mayEndExtension, nextExtensionState } from './chunk-extension.ts';
 import { isCleanText, MalformedMessage, parseFields } from './message-head.ts';
 
 /** Receives the bytes of a body as they are decoded. */
@@ -23,6 +22,13 @@ const lf = 0x0a;
 /** No real chunk has 2^48 bytes or more. */
 const maxSizeDigits = 12;
 const maxExtensionBytes = 1024;
+const tchar = "[!#$%&'*+.^_`|~0-9A-Za-z-]";
+const quoted = '(?:[\\t !#-[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*';
+const extension = `${tchar}+(?:=(?:${tchar}+|"${quoted}"))?`;
+/** The extensions of a chunk after the first `;`, each a `token[=token|quoted-string]`, without whitespace (RFC 9112 §7.1.1). */
+const wholeExtensions = new RegExp(`^${extension}(?:;${extension})*$`);
+/** The beginning of such extensions: what is malformed is refused at once, not after a timeout. */
+const begunExtensions = new RegExp(`^(?:${extension};)*(?:${tchar}+=(?:"${quoted}["\\\\]?|${tchar}*)|${tchar}*)$`);
 /** More pieces than this are joined into one: chunks of one byte must not cost one write each. */
 const fewPieces = 4;
 
@@ -37,8 +43,7 @@ export class ChunkedDecoder {
   #state: State = state.size;
   #digits = 0;
   #left = 0;
-  #extensionBytes = 0;
-  #extension: ExtensionState = extension.nameStart;
+  #extensionText = '';
   #trailerText = '';
   #trailers: string[] = [];
 
@@ -66,6 +71,7 @@ export class ChunkedDecoder {
         pieces.push(bytes.subarray(at, end));
         at = end;
       } else if (this.#state === state.trailer) at = this.#readTrailer(bytes, at);
+      else if (this.#state === state.extension) at = this.#readExtensions(bytes, at);
       else this.#readByte(bytes[at++]!);
     }
     if (pieces.length > fewPieces) sink.onChunk(Buffer.concat(pieces));
@@ -82,25 +88,14 @@ export class ChunkedDecoder {
           this.#left = this.#left * 16 + digit;
         } else if (this.#digits === 0) throw new MalformedMessage('chunk size');
         else if (byte === cr) this.#state = state.sizeEnd;
-        else if (byte === 0x3b) {
-          this.#state = state.extension;
-          this.#extension = extension.nameStart;
-        } else throw new MalformedMessage('chunk size');
+        else if (byte === 0x3b) this.#state = state.extension;
+        else throw new MalformedMessage('chunk size');
         return;
       }
-      case state.extension:
-        if (byte === cr && mayEndExtension(this.#extension)) this.#state = state.sizeEnd;
-        else {
-          this.#extension = nextExtensionState(this.#extension, byte);
-          if (this.#extension === extension.malformed || ++this.#extensionBytes > maxExtensionBytes)
-            throw new MalformedMessage('chunk extension');
-        }
-        return;
       case state.sizeEnd:
         if (byte !== lf) throw new MalformedMessage('chunk size');
         this.#state = this.#left === 0 ? state.trailer : state.data;
         this.#digits = 0;
-        this.#extensionBytes = 0;
         return;
       case state.dataCr:
         if (byte !== cr) throw new MalformedMessage('chunk end');
@@ -111,6 +106,19 @@ export class ChunkedDecoder {
         this.#state = state.size;
         return;
     }
+  }
+
+  #readExtensions(bytes: Buffer, from: number): number {
+    const end = bytes.indexOf(cr, from);
+    const room = maxExtensionBytes + 1 - this.#extensionText.length;
+    const until = Math.min(end < 0 ? bytes.length : end, from + room);
+    const text = this.#extensionText + bytes.toString('latin1', from, until);
+    const pattern = end < 0 ? begunExtensions : wholeExtensions;
+    if (text.length > maxExtensionBytes || !pattern.test(text)) throw new MalformedMessage('chunk extension');
+    this.#extensionText = end < 0 ? text : '';
+    if (end < 0) return bytes.length;
+    this.#state = state.sizeEnd;
+    return end + 1;
   }
 
   /** Trailers end with an empty line, like heads. */
