@@ -1,4 +1,4 @@
-import type { RefusedRequest } from './refused-request.ts';
+import type { RefusedRequest } from './exchange.ts';
 import { readRequestHead } from './request-head.ts';
 import { queryStart } from './request-target.ts';
 

@@ -44,6 +44,12 @@ export interface ExchangeOwner {
   onClose(): void;
 }
 
+/** The parts of a request that its refusal depends on; the request is an exchange, or its head could not be read. */
+export type RefusedRequest = Pick<
+  Exchange,
+  'id' | 'method' | 'target' | 'path' | 'query' | 'head' | 'address' | 'route' | 'isOnBrowserRoute'
+>;
+
 /**
  * A request and its response, with everything known about them so far. On a listener for decisions method and target are
  * those of the request that a proxy describes.
@@ -73,7 +79,7 @@ export class Exchange implements ServerExchange {
   readonly startedMs = performance.now();
   /** Time when a connection to an upstream took the request, by `performance.now()`; 0: none did. Set when it is over. */
   takenAt = 0;
-  /** The configured path of the route or the pattern of the own endpoint, for log and metrics. */
+  /** The configured path of the route or the pattern of the own endpoint, for log and metrics; empty while it isn't known. */
   route = '';
   /** `ok`, a refusal's code, or another cause of the end. */
   outcome = 'ok';

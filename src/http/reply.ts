@@ -1,10 +1,9 @@
 import { Refusal, refusals, ValidationError } from '../errors.ts';
 import { type FieldBlock, responseHeadText } from '../http1/message/head-text.ts';
 import type { Cors } from './cors.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, RefusedRequest } from './exchange.ts';
 import { oauthErrorFields } from './oauth-error.ts';
 import { refusalReason } from './refusal-reason.ts';
-import type { RefusedRequest } from './refused-request.ts';
 
 /** The response of a built-in endpoint. */
 export interface Reply {

@@ -1,5 +1,5 @@
 import { cookieValues } from '../http/cookies.ts';
-import type { RefusedRequest } from '../http/refused-request.ts';
+import type { RefusedRequest } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import { redirection, type WebArea } from './area.ts';
 import { refererOf, signInPath } from './return-to.ts';

@@ -1,4 +1,4 @@
-import type { RefusedRequest } from '../http/refused-request.ts';
+import type { RefusedRequest } from '../http/exchange.ts';
 import { keptText } from '../http1/message/copied-text.ts';
 import { RecentCache } from '../stores/recent-cache.ts';
 
