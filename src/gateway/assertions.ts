@@ -9,7 +9,7 @@ import {
   secretAssertionKey,
 } from '../credentials/assertion.ts';
 import { KeyRing } from '../credentials/key-ring.ts';
-import type { KnownKeys } from '../credentials/signing-keys.ts';
+import type { LastingParts } from './lasting-parts.ts';
 
 /** Signers of the assertions that prove to services that requests come from Postern. */
 export interface Assertions {
@@ -26,7 +26,7 @@ type AssertionConfig = NonNullable<Config['upstreams'][string]['assertion']>;
 /** Builds the signer of each upstream; its key exists in the store. */
 export function composeAssertions(
   config: Config,
-  { keys, now }: { readonly keys: KnownKeys; readonly now: () => number },
+  { keys, now }: Pick<LastingParts, 'keys' | 'now'>,
 ): Assertions {
   const ring = new KeyRing(keys, assertionUse);
   const signerOf = (assertion: AssertionConfig | undefined, audience: string): Assert | null =>

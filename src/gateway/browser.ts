@@ -4,8 +4,6 @@ import type { PrincipalOfSession } from '../authenticate/session-principal.ts';
 import { createWebCookieAuthenticator, type WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
-import type { RecentUse } from '../credentials/recent-use.ts';
-import type { CookieSecrets } from '../credentials/signed-cookie.ts';
 import { isProviderPath } from '../endpoints/provider-paths.ts';
 import { setCookie } from '../http/cookies.ts';
 import type { Cors } from '../http/cors.ts';
@@ -15,6 +13,7 @@ import type { InsteadOf } from '../http/reply.ts';
 import type { EchoPage } from '../proxy/echo.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import type { WebArea } from '../web/area.ts';
+import type { LastingParts } from './lasting-parts.ts';
 
 /** Parts of the request path for browsers. */
 export interface BrowserParts {
@@ -32,11 +31,8 @@ export interface BrowserParts {
 }
 
 /** Dependencies of {@link BrowserParts}. */
-interface BrowserOptions {
-  readonly cookieSecrets: CookieSecrets;
+interface BrowserOptions extends LastingParts {
   readonly readFile: ReadFile;
-  readonly recentUse: Pick<RecentUse, 'noteSession'>;
-  readonly now: () => number;
   readonly authenticate: Authenticate;
   readonly principalOf: PrincipalOfSession;
   readonly isKnownOrigin: IsKnownOrigin;

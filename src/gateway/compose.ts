@@ -10,8 +10,6 @@ import { type AccessTokens, accessTokenUse, createAccessTokens } from '../creden
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
 import { KeyRing } from '../credentials/key-ring.ts';
 import type { HeldNow } from '../credentials/principal.ts';
-import type { RecentUse } from '../credentials/recent-use.ts';
-import type { KnownKeys } from '../credentials/signing-keys.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
 import { createServeEndpoint, type ServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { pageStartCookiePrefix, startCookiePrefix } from '../endpoints/start-cookies.ts';
@@ -23,19 +21,11 @@ import { createPassedMeaning, type HeaderRules } from '../http/header-names.ts';
 import { hstsFields } from '../http/hsts.ts';
 import { createReplies, type Replies } from '../http/reply.ts';
 import type { TargetRules } from '../http/request-target.ts';
-import type { Log } from '../log/log.ts';
 import { createForward } from '../proxy/forward.ts';
 import type { Forward } from '../proxy/forward-options.ts';
 import type { OpenStreams } from '../proxy/open-streams.ts';
-import type { AuditTrail } from '../runtime/audit-trail.ts';
-import type { Descriptors } from '../runtime/descriptors.ts';
-import type { Engine } from '../runtime/engine.ts';
 import { prepareKeys } from '../runtime/key-rotation.ts';
-import type { GatewayMetrics } from '../runtime/metrics.ts';
-import type { GatewayNames } from '../runtime/names.ts';
 import { traceAuthenticate, traceForward } from '../runtime/spans.ts';
-import type { Stores } from '../runtime/stores.ts';
-import type { Tracing } from '../tracing/tracing.ts';
 import { composeAssertions } from './assertions.ts';
 import { type BrowserParts, composeBrowser } from './browser.ts';
 import { createIsForBrowsers } from './browser-routes.ts';
@@ -43,33 +33,8 @@ import { composeEndpoints } from './endpoints.ts';
 import { composeDecisions } from './forward-auth.ts';
 import { Gateway } from './gateway.ts';
 import { consoleHostOf, hostGuardOf, ownOrigins } from './own-origins.ts';
+import type { LastingParts } from './lasting-parts.ts';
 import { composeRoutes } from './routes.ts';
-
-/** Parts that outlive a configuration: a reload builds another gateway around them. */
-export interface LastingParts {
-  readonly engine: Engine;
-  readonly descriptors: Descriptors;
-  readonly names: GatewayNames;
-  readonly stores: Stores;
-  readonly keys: KnownKeys;
-  readonly recentUse: RecentUse;
-  /** Names of Postern's own cookies since the start: browsers still send earlier ones. */
-  readonly cookieNames: Set<string>;
-  /** Prefixes, since the start, of the names of cookies that bind a sign-in to its browser. */
-  readonly startCookiePrefixes: Set<string>;
-  readonly streams: OpenStreams;
-  readonly log: Log;
-  readonly auditTrail: AuditTrail;
-  readonly metrics: GatewayMetrics;
-  /** Null: nothing is traced. */
-  readonly tracing: Tracing | null;
-  /** The name of this gateway, of all its processes, in `Postern-Via`. */
-  readonly via: string;
-  /** True if people see a page of `builtin:echo`, as the quick start shows it; programs always get JSON. */
-  readonly showsEchoPage: boolean;
-  /** The clock, epoch ms. */
-  readonly now: () => number;
-}
 
 /** Time limit for the whole body of a request to an own endpoint. */
 const ownBodyTimeoutMs = 30_000;
@@ -80,7 +45,7 @@ export async function composeGateway(
   lasting: LastingParts,
   readFile: ReadFile,
 ): Promise<Gateway> {
-  const { stores, keys, streams, log, auditTrail, metrics, names, tracing, recentUse, via, now } = lasting;
+  const { streams, log, via } = lasting;
   const catalogue: ReadonlySet<string> = new Set(catalogueOf(config));
   const holdings = createHoldings(catalogue, config.identity_providers);
   const cookie = refreshCookie(config);
@@ -91,43 +56,23 @@ export async function composeGateway(
   const assertions = composeAssertions(config, lasting);
   const callers = composeCallers(config, lasting, holdings, isKnownOrigin);
   const { authenticate, heldNow } = callers;
-  const browser = await composeBrowser(config, {
-    readFile,
-    authenticate,
-    principalOf: callers.principalOf,
-    cookieSecrets: keys,
-    recentUse,
-    isKnownOrigin,
-    cors,
-    now,
-  });
+  const browser = await composeBrowser(config, { ...lasting, ...callers, readFile, isKnownOrigin, cors });
   noteCookies(config, cookie, browser.web, lasting);
   const onInternalError = (error: unknown, exchange: Exchange) =>
     log.error('internal error', { err: error, request_id: exchange.id });
   const replies = composeReplies(config, cors, browser, onInternalError);
   const own = await composeEndpoints(config, {
-    stores,
-    recentUse,
-    log,
-    auditTrail,
-    metrics,
-    names,
-    tracing,
-    now,
+    ...lasting,
     tokens: callers.tokens,
     assertions,
-    cookieSecrets: keys,
     catalogue,
     holdings,
     cookie,
     isKnownOrigin,
     web: browser.web,
-    onCredentialEnded: (credentialId) => streams.endOf(credentialId),
   });
   const echoPage = lasting.showsEchoPage ? browser.web?.echoPage : undefined;
-  const { engine, descriptors } = lasting;
-  const routeParts = { engine, descriptors, names, readFile, assertions };
-  const routes = await composeRoutes(config, routeParts, echoPage);
+  const routes = await composeRoutes(config, { ...lasting, readFile, assertions }, echoPage);
   return new Gateway({
     judging: {
       targetRules: targetRules(config),

@@ -5,63 +5,46 @@ import type { AccessTokens } from '../credentials/access-token.ts';
 import { createCursors } from '../credentials/cursor.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import { createPasswordHasher } from '../credentials/passwords.ts';
-import type { RecentUse } from '../credentials/recent-use.ts';
 import { createRefreshCookies } from '../credentials/refresh-cookie.ts';
-import type { CookieSecrets } from '../credentials/signed-cookie.ts';
 import { createAddressThrottle, createLoginThrottle } from '../credentials/throttle.ts';
 import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
 import { PasswordSignIn } from '../endpoints/password-sign-in.ts';
 import { createSignIn } from '../endpoints/sign-in.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
-import type { Log } from '../log/log.ts';
-import type { AuditTrail } from '../runtime/audit-trail.ts';
-import type { GatewayMetrics } from '../runtime/metrics.ts';
-import type { GatewayNames } from '../runtime/names.ts';
-import type { Stores } from '../runtime/stores.ts';
-import type { Tracing } from '../tracing/tracing.ts';
 import type { Assertions } from './assertions.ts';
 import type { BrowserParts } from './browser.ts';
+import type { LastingParts } from './lasting-parts.ts';
 import { loginLimits } from './login-limits.ts';
 import { sessionTimesOf } from './session-times.ts';
 
 /** Dependencies that own endpoints share with the request path. */
-export interface SharedParts {
-  readonly stores: Stores;
+export interface SharedParts extends LastingParts {
   readonly tokens: AccessTokens;
   readonly assertions: Pick<Assertions, 'published'>;
-  readonly cookieSecrets: CookieSecrets;
-  readonly recentUse: RecentUse;
   readonly catalogue: ReadonlySet<string>;
   readonly holdings: Holdings;
   readonly cookie: CookieAttributes;
   readonly isKnownOrigin: IsKnownOrigin;
   readonly web: BrowserParts['web'];
-  readonly log: Log;
-  readonly auditTrail: AuditTrail;
-  readonly metrics: Pick<GatewayMetrics, 'refreshes' | 'loginsBy'>;
-  readonly names: GatewayNames;
-  readonly tracing: Tracing | null;
-  readonly now: () => number;
-  /** Ends everything that a session or key has in flight. */
-  readonly onCredentialEnded: (credentialId: string) => void;
 }
 
 const cursorSecretBytes = 32;
 
 /** Builds the dependencies of the API's endpoints. */
 export async function composeEndpointParts(config: Config, shared: SharedParts): Promise<EndpointParts> {
-  const { stores, cookie, web, metrics, holdings, now, onCredentialEnded } = shared;
+  const { stores, cookie, web, metrics, holdings, now } = shared;
   const { records, sessions, attempts } = stores;
   const { tenant, passwords: hashing, identity_providers: providers, api_keys: keys } = config;
   const { audit } = shared.auditTrail;
-  const cookies = createRefreshCookies({ secrets: shared.cookieSecrets, tenant, name: cookie.name });
+  const cookies = createRefreshCookies({ secrets: shared.keys, tenant, name: cookie.name });
   const passwords = createPasswordHasher({
     ...hashing,
     memoryBytes: hashing.memory,
     storedHashes: () => records.passwordHashKinds(),
   });
   const times = sessionTimesOf(config);
+  const onCredentialEnded = (credentialId: string) => shared.streams.endOf(credentialId);
   const maxPerUser = config.sessions.max_per_user;
   const signIn = createSignIn({
     sessions,

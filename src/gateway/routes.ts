@@ -8,10 +8,8 @@ import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
 import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
 import { hostAndPort } from '../proxy/upstream-failure.ts';
-import type { Descriptors } from '../runtime/descriptors.ts';
-import type { Engine } from '../runtime/engine.ts';
-import type { GatewayNames } from '../runtime/names.ts';
 import type { Assertions } from './assertions.ts';
+import type { LastingParts } from './lasting-parts.ts';
 
 /** The configured routes with the upstreams they lead to. */
 export interface ComposedRoutes {
@@ -21,14 +19,7 @@ export interface ComposedRoutes {
   close(): Promise<void>;
 }
 
-/** Dependencies of the routes. */
-export interface RouteParts {
-  readonly engine: Pick<Engine, 'openConnection'>;
-  readonly descriptors: Pick<Descriptors, 'addPools' | 'makeRoom' | 'spareSockets'>;
-  readonly names: Pick<GatewayNames, 'findAddresses'>;
-  readonly readFile: ReadFile;
-  readonly assertions: Pick<Assertions, 'assertFor'>;
-}
+type RouteParts = LastingParts & { readonly readFile: ReadFile; readonly assertions: Assertions };
 
 /** Builds upstreams and routes from the configuration; starts the echo where one is named, with `echoPage` for people. */
 export async function composeRoutes(

@@ -1,6 +1,5 @@
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
-import type { CookieSecrets } from '../credentials/signed-cookie.ts';
 import { createWebCookies } from '../credentials/web-cookie.ts';
 import { type CookieAttributes, hostOnlyName } from '../http/cookies.ts';
 import { createIsHostOf } from '../http/host.ts';
@@ -9,17 +8,14 @@ import { areaOf, ownAreas } from '../rules/own-areas.ts';
 import type { WebArea } from '../web/area.ts';
 import { type Logo, loadAssets } from '../web/assets.ts';
 import { createRecentSignIns } from '../web/recent-sign-ins.ts';
+import type { LastingParts } from './lasting-parts.ts';
 import { ownOrigins } from './own-origins.ts';
 
 /** Builds the common parts of the pages for people. Throws when the logo can't be used. */
 export function composeWebArea(
   config: Config,
   web: NonNullable<Config['web']>,
-  {
-    cookieSecrets,
-    readFile,
-    now,
-  }: { readonly cookieSecrets: CookieSecrets; readonly readFile: ReadFile; readonly now: () => number },
+  { keys, now, readFile }: Pick<LastingParts, 'keys' | 'now'> & { readonly readFile: ReadFile },
 ): WebArea {
   const { tenant, endpoints } = config;
   const { path, home = `${path}/`, title = tenant } = web;
@@ -31,7 +27,7 @@ export function composeWebArea(
     site: { path, title, tenant, ...assets.addresses },
     assets,
     cookie,
-    cookies: createWebCookies({ secrets: cookieSecrets, tenant, name: cookie.name }),
+    cookies: createWebCookies({ secrets: keys, tenant, name: cookie.name }),
     recentSignIns: createRecentSignIns(now),
     ...placesOf(config, path, home),
     isOwnPath: (target) => areaOf(target, areas) !== undefined,
