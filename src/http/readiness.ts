@@ -29,13 +29,6 @@ export interface Readiness {
 /** Reads the current readiness. */
 export type ReadReadiness = () => Promise<Readiness>;
 
-/** The result of checking one dependency. */
-interface Checked {
-  readonly name: string;
-  readonly state: DependencyState;
-  readonly isTolerable: boolean;
-}
-
 /** Creates the reader, which asks every dependency each time. */
 export function createReadiness(
   dependencies: readonly Dependency[],
@@ -52,13 +45,7 @@ export function createReadiness(
   };
 }
 
-function createCheck({
-  name,
-  toleranceMs,
-  ping,
-  unavailableSince,
-  reason,
-}: Dependency): () => Promise<Checked> {
+function createCheck({ name, toleranceMs, ping, unavailableSince, reason }: Dependency) {
   let failingSince: number | null = null;
 
   return async () => {

@@ -170,6 +170,6 @@ function problemOf(
   // A long target may not count, nor do spaces that Node cut off.
   const requestLine = Buffer.from(`${method} ${url} HTTP/1.1`, 'latin1');
   const length = rawHeaders.reduce((sum, text) => sum + text.length + 2, requestLine.length);
-  const isTooLong = length > headerBytes && length - targets.uncounted(requestLine, 0) > headerBytes;
+  const isTooLong = length > headerBytes && length - targets.uncounted(requestLine, 0, true) > headerBytes;
   return isTooLong ? new Refusal('headers_too_large') : null;
 }

@@ -4,13 +4,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { hasBody, requestFraming } from '../http1/message/request-framing.ts';
-import type {
-  ClientConnection,
-  ConnectionOptions,
-  ServerExchange,
-} from '../http1/server/connection-options.ts';
-import type { Listener, ServerOptions, ServerSettings } from '../http1/server/server.ts';
-import { checkIntervalMs } from '../http1/server/server.ts';
+import type { ConnectionOptions, ServerExchange } from '../http1/server/connection-options.ts';
+import { checkIntervalMs, type Listener, type ServerOptions, type ServerSettings } from '../http1/server/server.ts';
 import { TlsGate, tlsServerOptions } from '../http1/server/tls-gate.ts';
 import { NodeConnection } from './connection.ts';
 
@@ -18,7 +13,7 @@ import { NodeConnection } from './connection.ts';
 export function createNodeListener<Exchange extends ServerExchange>(
   options: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,
-  onConnection: (connection: ClientConnection, socket: Socket) => void,
+  onConnection: (connection: NodeConnection<Exchange>, socket: Socket) => void,
 ): Listener {
   const { limits, tls } = options;
   const connections = new WeakMap<Duplex, NodeConnection<Exchange>>();

@@ -81,19 +81,6 @@ export interface ServerExchange {
   reset(outcome: string): void;
 }
 
-/** A client connection, as its server sees it. */
-export interface ClientConnection {
-  /** Closes the connection if one of its timeouts has passed; `now` is by `performance.now()`. */
-  checkTime(now: number): void;
-  /** Says `Connection: close` in the current response, if its head has not been made yet. */
-  announceClose(): void;
-  closeIdle(): void;
-  /** Closes the connection after the response in progress, or at once: its client may no longer be admitted. */
-  retire(): void;
-  /** Cuts the connection because the gateway is shutting down. */
-  cut(): void;
-}
-
 /** Options shared by all connections of a listener. Durations in milliseconds. */
 export interface ConnectionOptions<Exchange extends ServerExchange> extends TimeLimits {
   readonly headerBytes: number;

@@ -205,9 +205,7 @@ export class RequestReader {
     const max = this.#maxHeadBytes;
     // The last bytes may be the beginning of the head's end: not counting them makes the limit independent of pieces.
     const length = (end < 0 ? bytes.length - (headEnd.length - 1) : end) - from;
-    if (length <= max) return false;
-    const targets = this.#targets;
-    return length - (end < 0 ? targets.mostUncounted(bytes, from) : targets.uncounted(bytes, from)) > max;
+    return length > max && length - this.#targets.uncounted(bytes, from, end >= 0) > max;
   }
 
   /** Reports an unreadable head; `end` is negative if the head is incomplete. */

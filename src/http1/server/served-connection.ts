@@ -6,21 +6,14 @@ import { shownSubject } from '../message/distinguished-name.ts';
 import type { RequestFraming } from '../message/request-framing.ts';
 import { BodyPace } from './body-pace.ts';
 import { ConnectionClock, phase } from './connection-clock.ts';
-import type {
-  ClientConnection,
-  ConnectionOptions,
-  RequestChannel,
-  ServerExchange,
-} from './connection-options.ts';
+import type { ConnectionOptions, RequestChannel, ServerExchange } from './connection-options.ts';
 import type { BodyReader, IncomingBody } from './incoming-body.ts';
 import { canonicalAddress } from './peer-address.ts';
 
 const nothing = Buffer.alloc(0);
 
 /** Base of client connections, independent of the HTTP parser: one exchange at a time, its timeouts and its end. */
-export abstract class ServedConnection<Exchange extends ServerExchange>
-  implements RequestChannel, ClientConnection
-{
+export abstract class ServedConnection<Exchange extends ServerExchange> implements RequestChannel {
   readonly socket: Socket;
   readonly peer: string;
   /** The subject of the client's verified certificate; null if it has shown none. */
@@ -205,6 +198,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
 
   // Called by the server.
 
+  /** Closes the connection if one of its timeouts has passed; `now` is by `performance.now()`. */
   checkTime(now: number): void {
     const { reader, pace } = this.body;
     const isSlow = reader !== null && pace?.isTooSlow(now) === true;
@@ -234,6 +228,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     }
   }
 
+  /** Says `Connection: close` in the current response, if its head has not been made yet. */
   announceClose(): void {
     if (this.exchange?.response.begun === false) this.exchange.closeAfterResponse();
   }
@@ -242,11 +237,13 @@ export abstract class ServedConnection<Exchange extends ServerExchange>
     if (this.clock.phase === phase.idle) this.end();
   }
 
+  /** Closes the connection after the response in progress, or at once: its client may no longer be admitted. */
   retire(): void {
     if (this.exchange !== null) this.exchange.closeAfterResponse();
     else if (this.clock.phase !== phase.ending) this.end();
   }
 
+  /** Cuts the connection because the gateway is shutting down. */
   cut(): void {
     const { exchange } = this;
     if (exchange === null || exchange.outcome !== 'ok' || exchange.response.ended) this.reset();

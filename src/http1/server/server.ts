@@ -3,9 +3,10 @@ import { setImmediate } from 'node:timers/promises';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { FieldBlock } from '../message/head-text.ts';
 import type { TimeLimits } from './connection-clock.ts';
-import type { ClientConnection, ConnectionOptions, ServerExchange } from './connection-options.ts';
+import type { ConnectionOptions, ServerExchange } from './connection-options.ts';
 import type { HandshakeFailure } from './handshake-failure.ts';
 import { listen } from './listen.ts';
+import type { ServedConnection } from './served-connection.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { TargetLimits } from './target-limits.ts';
 import { TlsGate, tlsServerOptions } from './tls-gate.ts';
@@ -53,7 +54,7 @@ export interface Listener {
 export type CreateListener = <Exchange extends ServerExchange>(
   options: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,
-  onConnection: (connection: ClientConnection, socket: Socket) => void,
+  onConnection: (connection: ServedConnection<Exchange>, socket: Socket) => void,
 ) => Listener;
 
 /**
@@ -65,7 +66,7 @@ const promisedKeepAliveMs = 1_000;
 /** A listening HTTP/1.1 server that can be drained; `listen` starts it. */
 export class Http1Server<Exchange extends ServerExchange> {
   /** Open connections with their sockets, of TLS if the server uses it. */
-  readonly #connections = new Map<ClientConnection, Socket>();
+  readonly #connections = new Map<ServedConnection<Exchange>, Socket>();
   /** All open sockets, including those in a TLS handshake. */
   readonly #sockets = new Set<Socket>();
   readonly #listener: Listener;
@@ -190,7 +191,7 @@ export class Http1Server<Exchange extends ServerExchange> {
     socket.on('close', () => this.#sockets.delete(socket));
   }
 
-  #accept(connection: ClientConnection, socket: Socket): void {
+  #accept(connection: ServedConnection<Exchange>, socket: Socket): void {
     this.#connections.set(connection, socket);
     socket.on('close', () => {
       this.#connections.delete(connection);
@@ -246,7 +247,7 @@ export function checkIntervalMs(limits: TimeLimits): number {
 function createSocketListener<Exchange extends ServerExchange>(
   { tls, limits, onHandshakeFailed }: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,
-  onConnection: (connection: ClientConnection, socket: Socket) => void,
+  onConnection: (connection: ServedConnection<Exchange>, socket: Socket) => void,
 ): Listener {
   function accept(socket: Socket): void {
     if (socket.destroyed) return;

@@ -11,12 +11,10 @@ export interface TargetLimits {
   /** Maximum of {@link uncounted}. */
   readonly maxUncountedBytes: number;
   /**
-   * Number of bytes of a long target in a complete head that begins at `start`: they don't count towards the limit of heads. At
-   * most the limit of long targets.
+   * Number of bytes of a long target in a head that begins at `start`: they don't count towards the limit of heads. At most the
+   * limit of long targets, and just that for an incomplete head.
    */
-  uncounted(bytes: Buffer, start: number): number;
-  /** Maximum of {@link uncounted} for an incomplete head, by its method and path. */
-  mostUncounted(bytes: Buffer, start: number): number;
+  uncounted(bytes: Buffer, start: number, isComplete: boolean): number;
 }
 
 /** Bytes of a head that are searched for its path; no long target has a longer one. */
@@ -38,10 +36,10 @@ export function createTargetLimits(maxBytes: number, long: LongTargets): TargetL
     maxUncountedBytes: long.maxBytes === 0 ? 0 : maxLongBytes,
     isTooLong: (method, path, targetBytes) =>
       targetBytes > maxBytes && (targetBytes > maxLongBytes || !long.has(method, path)),
-    mostUncounted: (bytes, start) => (longMethodOf(bytes, start) === null ? 0 : maxLongBytes),
-    uncounted(bytes, start) {
+    uncounted(bytes, start, isComplete) {
       const method = longMethodOf(bytes, start);
       if (method === null) return 0;
+      if (!isComplete) return maxLongBytes;
       const targetStart = start + method.length + 1;
       const end = bytes.indexOf(space, targetStart);
       return Math.min(maxLongBytes, (end < 0 ? bytes.length : end) - targetStart);
