@@ -43,7 +43,7 @@ const ours: readonly (readonly [Part, RegExp])[] = [
     'judge it',
     /^src\/(http\/(request-head|request-target|header-names|host|client-address)|rules\/|forward-auth\/(question|described|received))/,
   ],
-  ['head for the client', /^src\/(proxy\/(response-headers|private-responses)|http\/cors)/],
+  ['head for the client', /^src\/(proxy\/response-headers|http\/cors)/],
   [
     'send to the client',
     /^src\/(http1\/(server\/(response-writer|framed-response)|message\/output)|http\/reply|forward-auth\/(answer|decision))/,
@@ -62,7 +62,7 @@ const ours: readonly (readonly [Part, RegExp])[] = [
   ],
   [
     'send to the upstream',
-    /^src\/(http1\/client\/(client-|pool-member)|proxy\/(forward|held-bodies|open-streams))/,
+    /^src\/(http1\/client\/(client-|pool-member)|proxy\/(forward|open-streams))/,
   ],
   [
     'parse the request',

@@ -1,10 +1,15 @@
 import type { Principal } from '../credentials/principal.ts';
+import type { VerifiedTokens } from '../credentials/verified-tokens.ts';
 import { Refusal } from '../errors.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { isWebSocketRequest, offeredTokens } from '../http/websocket-protocols.ts';
+import type { Reason } from '../reasons.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { ApiKeyAuthenticator } from './api-key.ts';
-import type { BearerTokenAuthenticator } from './bearer-token.ts';
+import type { PrincipalOfSession } from './session-principal.ts';
+
+/** Identifies the caller by an access token; synchronous when everything is cached. Refuses with `invalid_token`. */
+type BearerTokenAuthenticator = (token: string) => Awaitable<Principal>;
 
 /**
  * Identifies the caller; null without a credential. With `otherSchemesPass` (public routes) an `Authorization` of another
@@ -13,6 +18,23 @@ import type { BearerTokenAuthenticator } from './bearer-token.ts';
  * Refuses with `ambiguous_credentials`, `invalid_token`, `invalid_api_key`, `not_authenticated`, `store_unavailable`.
  */
 export type Authenticate = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
+
+/** Creates the authenticator of access tokens. A signature is verified once. */
+export function createBearerTokenAuthenticator(
+  tokens: VerifiedTokens,
+  principalOf: PrincipalOfSession,
+): BearerTokenAuthenticator {
+  return (text) => {
+    const token = tokens.find(text);
+    const found = token === undefined ? tokens.verify(text).then(principalOf) : principalOf(token);
+    return found instanceof Promise ? found.then(admit) : admit(found);
+  };
+}
+
+function admit(found: Principal | Reason): Principal {
+  if (typeof found === 'string') throw new Refusal('invalid_token', { reason: found });
+  return found;
+}
 
 /** Creates the only reader of `Authorization` and `X-API-Key` (RFC 6750 §2.1); query and body are never considered. */
 export function createAuthenticate(options: {

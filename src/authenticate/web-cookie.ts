@@ -2,8 +2,11 @@ import type { Principal } from '../credentials/principal.ts';
 import { PrincipalCache, type VerifiedCredential } from '../credentials/principal-cache.ts';
 import type { WebCookies } from '../credentials/web-cookie.ts';
 import { cookieValues } from '../http/cookies.ts';
+import { type IsKnownOrigin, isForeignPage } from '../http/foreign-page.ts';
+import { isNavigation } from '../http/navigation.ts';
 import type { RequestHead } from '../http/request-head.ts';
-import { type WebCookieOrigins, webCookieCounts } from '../http/web-cookie-use.ts';
+import { asksToUpgrade } from '../http/websocket-protocols.ts';
+import { Refusal } from '../errors.ts';
 import { keptText } from '../http1/message/copied-text.ts';
 import type { Reason } from '../reasons.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
@@ -19,6 +22,14 @@ export type WebCookieAuthenticator = (
   head: RequestHead,
   method: string,
 ) => Awaitable<Principal | 'absent' | 'ended'>;
+
+/** Origins whose pages may use the web cookie. */
+interface WebCookieOrigins {
+  /** Pages of ours, and of `cors.origins`. */
+  readonly isKnown: IsKnownOrigin;
+  /** Pages of `cors.origins` alone. */
+  readonly isCors: IsKnownOrigin;
+}
 
 /** Dependencies of the {@link WebCookieAuthenticator}. */
 export interface WebCookieOptions {
@@ -89,4 +100,29 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
     const cookie = onlyOne(values);
     return cookie === undefined ? afterLearning(values) : ofSession(cookie);
   };
+}
+
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * True if the web cookie of a request counts. Browsers attach it to requests of other sites' pages, too: those pages may follow
+ * a link, but neither change anything nor read what they embed.
+ *
+ * Throws {@link Refusal} `cross_site` for what another site's page may not send at all.
+ */
+function webCookieCounts(head: RequestHead, method: string, origins: WebCookieOrigins): boolean {
+  if (asksToUpgrade(head)) {
+    // Fetch metadata is not sent with every WebSocket; the origin always is (RFC 6455 §4.1).
+    if (head.originCount !== 1 || !origins.isKnown(head.origin)) throw new Refusal('cross_site');
+    return true;
+  }
+  const isForeign = isForeignPage(head, origins.isKnown);
+  if (!safeMethods.has(method)) {
+    if (isForeign) throw new Refusal('cross_site');
+    return true;
+  }
+  // Without Fetch metadata a script may ask for HTML as well, but says from where; who follows a link doesn't.
+  if (isNavigation(head) && (head.secFetchMode !== '' || head.originCount === 0)) return true;
+  const isOther = /\b(?:same|cross)-site\b/i.test(head.secFetchSite) || isForeign;
+  return !isOther || (head.originCount === 1 && origins.isCors(head.origin));
 }

@@ -1,6 +1,9 @@
 import { createApiKeyAuthenticator } from '../authenticate/api-key.ts';
-import { type Authenticate, createAuthenticate } from '../authenticate/authenticate.ts';
-import { createBearerTokenAuthenticator } from '../authenticate/bearer-token.ts';
+import {
+  type Authenticate,
+  createAuthenticate,
+  createBearerTokenAuthenticator,
+} from '../authenticate/authenticate.ts';
 import { createHeldNow } from '../authenticate/held-now.ts';
 import { createSessionPrincipals, type PrincipalOfSession } from '../authenticate/session-principal.ts';
 import type { ReadFile } from '../config/configured-files.ts';
@@ -28,7 +31,6 @@ import { prepareKeys } from '../runtime/key-rotation.ts';
 import { traceAuthenticate, traceForward } from '../runtime/spans.ts';
 import { composeAssertions } from './assertions.ts';
 import { type BrowserParts, composeBrowser } from './browser.ts';
-import { createIsForBrowsers } from './browser-routes.ts';
 import { composeEndpoints } from './endpoints.ts';
 import { composeDecisions } from './forward-auth.ts';
 import { Gateway } from './gateway.ts';
@@ -90,7 +92,6 @@ export async function composeGateway(
     authenticateBrowser: browser.authenticateBrowser,
     forward: composeForward(config, lasting, cors, replies),
     replies,
-    isForBrowsers: createIsForBrowsers(config, own.routes, routes.table),
     decisions: composeDecisions(config, {
       headerRules: headerRules(config),
       ownCookies: ownCookies(lasting),

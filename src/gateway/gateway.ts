@@ -30,8 +30,6 @@ export interface GatewayParts {
   readonly authenticateBrowser: AuthenticateBrowser;
   readonly forward: Forward;
   readonly replies: Replies;
-  /** True if the path of a request without a route is spelled like that of a route for browsers. */
-  readonly isForBrowsers: (request: Pick<RefusedRequest, 'path' | 'head'>) => boolean;
   /** Decisions of each listener, in the order of `forward_auth`. */
   readonly decisions: readonly Decision[];
   readonly heldNow: HeldNow;
@@ -119,17 +117,22 @@ export class Gateway {
   }
 
   #refuse(exchange: Exchange, error: unknown): void {
-    const { isForBrowsers, replies } = this.parts;
     // The request was refused before it had a route.
-    if (exchange.route === '') exchange.isOnBrowserRoute = isForBrowsers(exchange);
-    replies.refuse(exchange, error);
+    if (exchange.route === '') exchange.isOnBrowserRoute = this.#isForBrowsers(exchange);
+    this.parts.replies.refuse(exchange, error);
   }
 
   /** The response, as latin1 text, to bytes that begin like a request but aren't one. */
   refuseBegun(request: RefusedRequest, refusal: Refusal): string {
-    const { isForBrowsers, replies } = this.parts;
-    request.isOnBrowserRoute = isForBrowsers(request);
-    return replies.refuseBegun(request, refusal);
+    request.isOnBrowserRoute = this.#isForBrowsers(request);
+    return this.parts.replies.refuseBegun(request, refusal);
+  }
+
+  /** True if the path of a request without a route is spelled, however malformed it is, as one where browsers expect a page. */
+  #isForBrowsers({ path, head }: RefusedRequest): boolean {
+    const { routes, own, isConsoleHost } = this.parts.judging;
+    const isBrowserRoute = this.parts.config.web !== undefined && routes.spelled(path)?.isForBrowsers === true;
+    return isBrowserRoute && own.find(path) === undefined && isConsoleHost?.(head.host) !== true;
   }
 
   #begin(exchange: Exchange): void {

@@ -2,7 +2,6 @@ import { Refusal, refusals, ValidationError } from '../errors.ts';
 import { type FieldBlock, responseHeadText } from '../http1/message/head-text.ts';
 import type { Cors } from './cors.ts';
 import type { Exchange, RefusedRequest } from './exchange.ts';
-import { oauthErrorFields } from './oauth-error.ts';
 import { refusalReason } from './refusal-reason.ts';
 
 /** The response of a built-in endpoint. */
@@ -99,6 +98,27 @@ function challengeOf(error: Refusal, realm: string, neededScopes?: readonly stri
     default:
       return error.status === 401 ? base : null;
   }
+}
+
+/** OAuth's error fields, for clients of the login, refresh and exchange endpoints that follow RFC 6749 §5.2. */
+function oauthErrorFields(error: Refusal | ValidationError) {
+  if (error instanceof ValidationError) {
+    const unsupported =
+      error.problems.length === 1 &&
+      error.problems[0]!.type === 'string_pattern_mismatch' &&
+      error.problems[0]!.loc.at(-1) === 'grant_type';
+    return unsupported
+      ? { error: 'unsupported_grant_type', error_description: 'The grant type is not supported' }
+      : { error: 'invalid_request', error_description: 'The request is malformed' };
+  }
+  return { error: nameOf(error.status), error_description: refusals[error.code].detail };
+}
+
+function nameOf(status: number): string {
+  if (status === 401) return 'invalid_grant';
+  if (status === 403) return 'access_denied';
+  if (status === 429 || status === 503) return 'temporarily_unavailable';
+  return status >= 500 ? 'server_error' : 'invalid_request';
 }
 
 const none: readonly string[] = [];

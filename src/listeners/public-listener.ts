@@ -1,7 +1,8 @@
+import type { Socket } from 'node:net';
 import type { Config } from '../config/sections/schema.ts';
+import { addressKey } from '../credentials/address-key.ts';
 import { longExchangeTargets } from '../endpoints/provider-paths.ts';
 import { clientAddress, createTrustedProxies, type TrustedProxies } from '../http/client-address.ts';
-import { ConnectionsByAddress } from '../http/connections-by-address.ts';
 import { Exchange } from '../http/exchange.ts';
 import { hstsFields } from '../http/hsts.ts';
 import { asItIs } from '../http/reply.ts';
@@ -57,4 +58,26 @@ function settingsOf({ limits, identity_providers, listen }: Config): ListenerSet
     longTargets: longExchangeTargets(Object.keys(identity_providers)),
     unreadableFields: listen.hsts ? hstsFields : [],
   };
+}
+
+/** Counts the open connections of each client address. */
+class ConnectionsByAddress {
+  readonly #counts = new Map<string, number>();
+
+  /** Counts the connection until it closes; false if its address already has `max` of them. 0: no limit. */
+  admit(socket: Socket, max: number): boolean {
+    if (max === 0) return true;
+    const key = addressKey(socket.remoteAddress ?? '');
+    const count = this.#counts.get(key) ?? 0;
+    if (count >= max) return false;
+    this.#counts.set(key, count + 1);
+    socket.once('close', () => this.#leave(key));
+    return true;
+  }
+
+  #leave(key: string): void {
+    const left = this.#counts.get(key)! - 1;
+    if (left === 0) this.#counts.delete(key);
+    else this.#counts.set(key, left);
+  }
 }

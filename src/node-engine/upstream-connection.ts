@@ -1,12 +1,13 @@
+import { Agent, type ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Duplex, Readable } from 'node:stream';
+import { type Duplex, duplexPair, Readable } from 'node:stream';
+import { createProxyServer } from 'http-proxy-3';
 import { Client, type Dispatcher } from 'undici';
 import type { UpstreamRequest } from '../http1/client/client-request.ts';
 import { maxHeadBytes, PoolMember, type ResponseSource } from '../http1/client/pool-member.ts';
 import { upgradeNamedIn } from '../http1/client/response-framing.ts';
 import { UpstreamError } from '../http1/client/upstream-error.ts';
 import { MalformedMessage } from '../http1/message/message-head.ts';
-import { requestUpgrade } from './upgrade.ts';
 
 /** Error codes of undici and of Node's parser about malformed responses rather than the connection. */
 const malformed = /^(?:HPE_|UND_ERR_(?:HEADERS_OVERFLOW|RES_))/;
@@ -146,6 +147,41 @@ export class UndiciConnection extends PoolMember {
     const isMalformed = error instanceof MalformedMessage || malformed.test(error.code ?? '');
     this.fail(new UpstreamError(isMalformed ? 'malformed' : 'reset', error));
   }
+}
+
+/**
+ * Asks an upstream for another protocol on `socket` through http-proxy-3. It gets our request in place of the client's, and one
+ * end of a pair in place of the client's socket, so that both engines apply the same rules. Returns http-proxy-3's request, and
+ * the other end of the pair, which begins with the response that http-proxy-3 wrote for the client.
+ */
+function requestUpgrade(request: UpstreamRequest, socket: Socket): [ClientRequest, Duplex] {
+  const [near, far] = duplexPair();
+  let outgoing: ClientRequest | undefined;
+  const proxy = createProxyServer({
+    target: { protocol: 'http:', host: 'upstream', port: 80 },
+    agent: Object.assign(new Agent(), { createConnection: () => socket }),
+    method: request.method,
+    ignorePath: true,
+  });
+  // http-proxy-3 accepts only a GET for a WebSocket; the values that it sends are set here.
+  const asked = new IncomingMessage(socket);
+  Object.assign(asked, { method: 'GET', url: '/', headers: { upgrade: 'websocket' } });
+  proxy.on('proxyReqWs', (proxied: ClientRequest) => {
+    outgoing = proxied;
+    proxied.path = request.target;
+    for (const name of proxied.getHeaderNames()) proxied.removeHeader(name);
+    const { fields } = request;
+    for (let i = 0; i < fields.length; i += 2) proxied.appendHeader(fields[i]!, fields[i + 1]!);
+    // The response would be written to the pair.
+    proxied.on('response', () => near.destroy());
+    proxied.on('upgrade', () => near.on('close', () => far.destroy()));
+  });
+  far.on('close', () => socket.destroy());
+  const chained = () => near;
+  const client = { setTimeout: chained, setNoDelay: chained, setKeepAlive: chained };
+  Object.assign(near, client, { destroySoon: () => near.destroy() });
+  proxy.ws(asked, near as unknown as Socket, Buffer.alloc(0), () => {});
+  return [outgoing!, far];
 }
 
 /** Names and values in turn, as undici read them. */

@@ -11,8 +11,7 @@ import type { UpstreamError } from '../http1/client/upstream-error.ts';
 import { type HeadText, withField } from '../http1/message/head-text.ts';
 import { releaseBuffer } from '../http1/message/release-buffer.ts';
 import type { Forward, ForwardOptions } from './forward-options.ts';
-import { type BodyOwner, ForwardedBody } from './forwarded-body.ts';
-import { HeldBodies } from './held-bodies.ts';
+import { type BodyOwner, ForwardedBody, HeldBodies } from './forwarded-body.ts';
 import type { OpenStream } from './open-streams.ts';
 import {
   assertionHeader,

@@ -2,7 +2,6 @@ import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { RequestConnection } from '../http1/client/client-request.ts';
 import type { BodyReader } from '../http1/server/incoming-body.ts';
-import type { HeldBodies, HeldBody } from './held-bodies.ts';
 import type { Route } from './route-table.ts';
 
 /** The request that a body belongs to. */
@@ -18,12 +17,14 @@ export interface BodyOwner {
 
 /** Number of bytes that have to arrive before a body gets a connection to the upstream. */
 const enoughBytes = 16 * 1024;
+/** Maximum time that a body is held back, ms. */
+const longestMs = 1_000;
 
 /**
  * The client's body on its way to the upstream. It is held back until enough of it has arrived or a second has passed:
  * a client that trickles bytes must not occupy one of the upstream's few connections.
  */
-export class ForwardedBody implements BodyReader, HeldBody {
+export class ForwardedBody implements BodyReader {
   readonly leastBytesPerSecond: number;
   readonly wholeTimeoutMs = Number.POSITIVE_INFINITY;
   /** Time that the body was held back, ms. */
@@ -140,4 +141,34 @@ export class ForwardedBody implements BodyReader, HeldBody {
   onBodyError(refusal: Refusal): void {
     this.#owner.onBodyRefused(refusal);
   }
+}
+
+/** The bodies being held back, oldest first; one timer, armed while there are any, releases each after a second. */
+export class HeldBodies {
+  /** Time when each body was added, by `performance.now()`. */
+  readonly #since = new Map<ForwardedBody, number>();
+  #timer: NodeJS.Timeout | null = null;
+
+  add(body: ForwardedBody, now: number): void {
+    this.#since.set(body, now);
+    this.#timer ??= setTimeout(this.#releaseDue, longestMs).unref();
+  }
+
+  delete(body: ForwardedBody): void {
+    this.#since.delete(body);
+  }
+
+  readonly #releaseDue = (): void => {
+    this.#timer = null;
+    const now = performance.now();
+    for (const [body, since] of this.#since) {
+      const remainingMs = longestMs - (now - since);
+      if (remainingMs > 0) {
+        this.#timer = setTimeout(this.#releaseDue, Math.ceil(remainingMs)).unref();
+        return;
+      }
+      this.#since.delete(body);
+      body.release();
+    }
+  };
 }

@@ -6,7 +6,6 @@ import { hstsFields } from '../http/hsts.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { cachedByName } from '../http1/message/name-cache.ts';
 import { normalisedName } from '../rules/known-headers.ts';
-import { keptPrivate, privateValue, targetedCaching } from './private-responses.ts';
 
 /** The credential of a request as shared caches see it: they know only `Authorization` (RFC 9111 §3.5). */
 export type SeenCredential = 'none' | 'known' | 'unknown';
@@ -38,6 +37,9 @@ export interface ForwardedResponseRules extends ResponseRules {
   readonly corsHeaders: (exchange: Exchange) => readonly string[];
 }
 
+/** Headers by which caches of a provider's network are told something else than `Cache-Control` (RFC 9213). */
+const targetedCaching = /^(?:[a-z-]+-)?(?:cdn-cache-control|surrogate-control)$/i;
+
 const kind = {
   plain: 0,
   dropped: 1,
@@ -48,6 +50,7 @@ const kind = {
   serviceWorkerScope: 6,
   targetedCaching: 7,
   hsts: 8,
+  vary: 9,
 } as const;
 type Kind = (typeof kind)[keyof typeof kind];
 
@@ -60,6 +63,7 @@ const kindOf = cachedByName((name): Kind => {
   if (lower === 'service-worker-allowed') return kind.serviceWorkerScope;
   if (lower === 'strict-transport-security') return kind.hsts;
   if (lower === 'cache-control') return kind.cacheControl;
+  if (lower === 'vary') return kind.vary;
   if (lower.startsWith('access-control-')) return kind.cors;
   return targetedCaching.test(name) ? kind.targetedCaching : kind.plain;
 });
@@ -129,11 +133,13 @@ export function forwardedResponseFields(
   return exchange.isByWebCookie ? keptPrivate(all) : all;
 }
 
-/** The fields that may pass as trailers or in an interim response: only those with no meaning to Postern. */
+/** The fields that may pass as trailers or in an interim response: only those with no meaning to Postern there. */
 export function trailerFields(fields: readonly string[]): string[] {
   const kept: string[] = [];
-  for (let i = 0; i < fields.length; i += 2)
-    if (kindOf(fields[i]!) === kind.plain) kept.push(fields[i]!, fields[i + 1]!);
+  for (let i = 0; i < fields.length; i += 2) {
+    const what = kindOf(fields[i]!);
+    if (what === kind.plain || what === kind.vary) kept.push(fields[i]!, fields[i + 1]!);
+  }
   return kept;
 }
 
@@ -145,4 +151,55 @@ function withoutListed(headers: readonly string[], listed: readonly string[]): s
   for (let i = 0; i < headers.length; i += 2)
     if (!names.has(normalisedName(headers[i]!))) left.push(headers[i]!, headers[i + 1]!);
   return left;
+}
+
+/**
+ * The headers of a response to a request that the web cookie admitted, so that no cache serves it to another browser (RFC
+ * 9111 §5.2.2): `Cache-Control` is private unless it is stricter, and the response varies by cookie. Takes and returns names
+ * and values in turn.
+ */
+export function keptPrivate(fields: readonly string[]): string[] {
+  const kept: string[] = [];
+  const directives: string[] = [];
+  const varies: string[] = [];
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!;
+    const value = fields[i + 1]!;
+    switch (kindOf(name)) {
+      case kind.cacheControl:
+        directives.push(value);
+        break;
+      case kind.vary:
+        varies.push(value);
+        break;
+      case kind.targetedCaching:
+        break;
+      default:
+        kept.push(name, value);
+    }
+  }
+  kept.push('Cache-Control', privateValue(directives.join(', ')));
+  kept.push('Vary', varies.length === 0 ? 'Cookie' : varyingByCookie(varies));
+  return kept;
+}
+
+/** A `Cache-Control` that keeps responses from shared caches: private unless it is stricter. Services send few different ones. */
+const privateValue = cachedByName((value) => {
+  const kept = listed(value).filter((directive) => !/^(?:public|s-maxage)(?:\s*=|$)/i.test(directive));
+  // `private="Set-Cookie"` keeps only that header from shared caches.
+  const isPrivate = kept.some((directive) => /^(?:private|no-store)$/i.test(directive));
+  return (isPrivate ? kept : ['private', ...kept]).join(', ');
+});
+
+function varyingByCookie(values: readonly string[]): string {
+  const names = values.flatMap(listed);
+  const has = names.some((name) => name === '*' || name.toLowerCase() === 'cookie');
+  return (has ? names : [...names, 'Cookie']).join(', ');
+}
+
+/** The elements of a list; a comma in a quoted string separates nothing (RFC 9110 §5.6.1). */
+function listed(value: string): string[] {
+  return (value.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? [])
+    .map((element) => element.trim())
+    .filter((element) => element !== '');
 }

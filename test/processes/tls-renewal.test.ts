@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
-import { loadTls } from '../../src/listeners/loaded-tls.ts';
+import { loadTls } from '../../src/listeners/watched-certificate.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestGateway } from '../support/gateway/gateway.ts';
 import { scrape } from '../support/gateway/scrape.ts';

@@ -2,8 +2,7 @@ import t from 'tap';
 import type { Refusal } from '../../src/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import type { BodyReader } from '../../src/http1/server/incoming-body.ts';
-import { type BodyOwner, ForwardedBody } from '../../src/proxy/forwarded-body.ts';
-import { HeldBodies } from '../../src/proxy/held-bodies.ts';
+import { type BodyOwner, ForwardedBody, HeldBodies } from '../../src/proxy/forwarded-body.ts';
 import type { Route } from '../../src/proxy/route-table.ts';
 
 const route = { maxBodyBytes: Number.POSITIVE_INFINITY, leastBodyBytesPerSecond: 0 } as Route;

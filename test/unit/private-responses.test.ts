@@ -1,5 +1,5 @@
 import t from 'tap';
-import { keptPrivate } from '../../src/proxy/private-responses.ts';
+import { keptPrivate } from '../../src/proxy/response-headers.ts';
 
 const rows: readonly [sentence: string, fields: readonly string[], expected: readonly string[]][] = [
   ['nothing is said', [], ['Cache-Control', 'private', 'Vary', 'Cookie']],
