@@ -15,7 +15,6 @@ export type ApiKeyAuthenticator = (rawKey: string) => Awaitable<Principal>;
 /** The outcome of verifying a key, where the store could be asked. */
 export type KeyVerification = 'accepted' | 'refused';
 
-/** The use of a verified key. */
 interface KeyUse {
   /** Time when it was last noted, epoch ms. */
   notedAt: number;
@@ -45,7 +44,6 @@ export function principalOfApiKey(
   });
 }
 
-/** Returns the reason why {@link principalOfApiKey} returned none. */
 function reasonOf(found: ApiKeyWithOwner | undefined, now: number): Reason {
   if (found === undefined) return 'api key unknown';
   const { expires } = found.key;
@@ -58,7 +56,6 @@ export function createApiKeyAuthenticator(options: {
   readonly recentUse: RecentUse;
   readonly holdings: Holdings;
   readonly tenant: string;
-  /** Incremented for every key that is judged. */
   readonly verifications: Record<KeyVerification, number>;
   readonly now: () => number;
 }): ApiKeyAuthenticator {

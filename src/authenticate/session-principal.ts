@@ -22,7 +22,6 @@ export interface SessionProof {
   readonly sessionId: string;
   /** The user whom the credential names; absent if it names none. */
   readonly userId?: string;
-  /** The scopes that the credential names. */
   readonly scopes: readonly string[];
 }
 

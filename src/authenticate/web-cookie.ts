@@ -33,7 +33,6 @@ interface WebCookieOrigins {
 
 /** Dependencies of the {@link WebCookieAuthenticator}. */
 export interface WebCookieOptions {
-  /** The cookie's name. */
   readonly name: string;
   readonly cookies: Pick<WebCookies, 'read' | 'learnSecretsOf' | 'basis'>;
   readonly origins: WebCookieOrigins;

@@ -30,7 +30,6 @@ export interface BrowserParts {
   readonly insteadOf: InsteadOf;
 }
 
-/** Dependencies of {@link BrowserParts}. */
 interface BrowserOptions extends LastingParts {
   readonly readFile: ReadFile;
   readonly authenticate: Authenticate;

@@ -4,10 +4,8 @@ import type { Gateway } from './gateway.ts';
 /** The pointer to the gateway that serves now, for parts that survive a reload. */
 export class CurrentGateway {
   readonly #initial: Config;
-  /** Null until the first gateway is composed. */
   serving: Gateway | null = null;
 
-  /** `initial`: the configuration of the start. */
   constructor(initial: Config) {
     this.#initial = initial;
   }

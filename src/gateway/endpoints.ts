@@ -19,7 +19,6 @@ export interface OwnEndpoints {
   readonly routes: OwnRoutes;
   /** Number of password hashes that are running and waiting. */
   passwordHashes(): WorkLoad;
-  /** Ends the calls to identity providers. */
   close(): Promise<void>;
 }
 

@@ -26,19 +26,15 @@ export interface GatewayParts {
   readonly serveEndpoint: ServeEndpoint;
   readonly routes: ComposedRoutes;
   readonly authenticate: Authenticate;
-  /** As `authenticate`, on routes for browsers. */
   readonly authenticateBrowser: AuthenticateBrowser;
   readonly forward: Forward;
   readonly replies: Replies;
   /** Decisions of each listener, in the order of `forward_auth`. */
   readonly decisions: readonly Decision[];
   readonly heldNow: HeldNow;
-  /** The public keys of assertions. */
   readonly assertionKeys: () => Promise<JSONWebKeySet>;
   readonly config: Config;
-  /** Figures for the metrics. */
   readonly watched: WatchedGateway;
-  /** The name of this gateway in `Postern-Via`. */
   readonly via: string;
   /** As in {@link ListenerRules}, for the public listener. */
   readonly assertHost: ListenerRules['assertHost'];
@@ -51,7 +47,6 @@ export class Gateway {
   readonly #judge: Judge;
   /** Judges of the listeners for decisions, in the order of `forward_auth`. */
   readonly #decisionJudges: readonly Judge[];
-  /** Number of unfinished exchanges. */
   #open = 0;
   #isRetired = false;
 
@@ -157,7 +152,6 @@ export class Gateway {
     );
   }
 
-  /** Closes all connections of the gateway at once. */
   async close(): Promise<void> {
     await this.parts.own.close();
     await this.parts.routes.close();

@@ -24,7 +24,6 @@ export interface ProviderEndpoints {
   readonly onPages: readonly PageProvider[];
   /** Providers as the console's own host leads to them; none without such a host. */
   readonly onConsole: readonly PageProvider[];
-  /** Ends every call to a provider. */
   close(): Promise<void>;
 }
 
@@ -62,7 +61,6 @@ export async function composeIdentityProviders(
   };
 }
 
-/** Dependencies of one provider. */
 interface ProviderParts {
   readonly name: string;
   readonly settings: IdentityProviderConfig;

@@ -19,7 +19,6 @@ import type { Awaitable } from '../stores/awaitable.ts';
 export interface Pass {
   readonly kind: 'pass';
   readonly route: Route;
-  /** Null without a credential. */
   readonly principal: Principal | null;
   readonly asPreflight: boolean;
 }
@@ -49,11 +48,9 @@ export interface JudgeParts {
 export interface ListenerRules {
   /** Refuses a `Host` that isn't this listener's; null: any host is accepted. */
   readonly assertHost: ((head: RequestHead) => void) | null;
-  /** True if Postern itself responds to preflights. */
   readonly answersPreflights: boolean;
   /** The name of this gateway in `Postern-Via`, where requests are forwarded; null where another proxy forwards them. */
   readonly via: string | null;
-  /** Identifies the caller, as `Authenticate` does. */
   readonly authenticate: (exchange: Exchange, route: Route) => Awaitable<Principal | null>;
 }
 

@@ -15,7 +15,6 @@ import type { LastingParts } from './lasting-parts.ts';
 export interface ComposedRoutes {
   readonly table: RouteTable;
   readonly upstreams: readonly Upstream[];
-  /** Closes every connection to every upstream. */
   close(): Promise<void>;
 }
 

@@ -32,7 +32,6 @@ export interface WebEndpointParts {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Names of the optional endpoints that Postern serves itself. */
 function servedBy({ endpoints }: Config): readonly string[] {
   return Object.entries(endpoints).flatMap(([name, by]) => (by === 'own' ? [name] : []));
 }

@@ -26,7 +26,6 @@ export interface Caller {
 
 /** Details of an upstream's failure, for the log. */
 export interface UpstreamFailureDetail {
-  /** Name of the upstream in the configuration. */
   readonly upstream: string;
   /** Host and port, or the path of the upstream's socket. */
   readonly address: string;
@@ -83,9 +82,7 @@ export class Exchange implements ServerExchange {
   route = '';
   /** `ok`, a refusal's code, or another cause of the end. */
   outcome = 'ok';
-  /** Reason of the refusal or failure; empty without one. */
   reason: Reason | '' = '';
-  /** The upstream's failure, for the log. */
   upstreamFailure: UpstreamFailureDetail | null = null;
   caller: Caller | null = null;
   /** True on a route whose browsers may be signed in by the web cookie. */
@@ -94,7 +91,6 @@ export class Exchange implements ServerExchange {
   isByWebCookie = false;
   /** Further headers of the response, Postern's or an upstream's: names and values in turn. */
   responseFields: readonly string[] = [];
-  /** Spans of the request; null if no traces are exported. */
   trace: RequestTrace | null = null;
   bytesIn = 0;
   /** True while the client is waiting for `100 Continue` (RFC 9110 §10.1.1). */
@@ -134,7 +130,6 @@ export class Exchange implements ServerExchange {
     return this.target.slice(this.pathEnd + 1);
   }
 
-  /** True once the request body has been read to its end, or if there is none. */
   get bodyDone(): boolean {
     return this.connection.bodyDone;
   }
@@ -173,12 +168,10 @@ export class Exchange implements ServerExchange {
     this.response.closes = true;
   }
 
-  /** True once the client has disconnected. */
   get isGone(): boolean {
     return this.connection.socket.destroyed;
   }
 
-  /** Called when the connection was lost before the exchange was over. */
   onConnectionLost(): void {
     if (this.outcome === 'ok' && !this.response.ended) this.outcome = 'client_aborted';
   }

@@ -86,7 +86,6 @@ export const meaningOf: (name: string) => Meaning = cachedByName(classify);
 
 /** The settings of `headers` and of the upstreams' `identity_headers` that decide which of a client's headers pass. */
 export interface HeaderRules {
-  /** True if headers pass whose names are `odd`. */
   readonly passOddNames: boolean;
   readonly passMethodOverride: boolean;
   /** Names that never pass, in any spelling. */

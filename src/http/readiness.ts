@@ -3,7 +3,6 @@ export interface Dependency {
   readonly name: string;
   /** Time that the gateway stays ready without the dependency, ms; Infinity if part of the service works without it. */
   readonly toleranceMs: () => number;
-  /** Resolves when the dependency responds. */
   readonly ping: () => Promise<void>;
   /** Beginning of the dependency's outage, by `performance.now()`; null or left out: only a ping can tell. */
   readonly unavailableSince?: () => number | null;

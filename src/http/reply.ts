@@ -23,7 +23,6 @@ export interface Reply {
 
 /** A body in another media type than JSON. */
 export interface Content {
-  /** Value of `Content-Type`. */
   readonly type: string;
   readonly bytes: Buffer;
 }

@@ -27,7 +27,6 @@ export class WholeBody implements BodyReader {
   #resolve: (bytes: Buffer) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  /** `timeoutMs` bounds the time of the whole body. */
   constructor(exchange: Exchange, limits: { readonly maxBytes: number; readonly timeoutMs: number }) {
     this.#exchange = exchange;
     this.#maxBytes = limits.maxBytes;

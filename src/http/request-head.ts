@@ -25,7 +25,6 @@ export function readRequestHead(
 class HeadReading {
   /** Names and values in turn, exactly as received. */
   readonly raw: readonly string[];
-  /** Where the body ends. */
   readonly framing: RequestFraming;
   readonly mayBeWebSocket: boolean;
   host = '';
@@ -79,7 +78,6 @@ class HeadReading {
     }
   }
 
-  /** True if a body follows the head (RFC 9112 §6.3). */
   get hasBody(): boolean {
     return hasBody(this.framing);
   }

@@ -35,7 +35,6 @@ export class AskingProxies {
     });
   }
 
-  /** True if a peer with that address may ask. */
   mayAsk(address: string): boolean {
     return this.askers.proxies.isTrusted(address);
   }

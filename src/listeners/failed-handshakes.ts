@@ -38,7 +38,6 @@ export class FailedHandshakes {
     if (this.#timer === null) this.#report();
   }
 
-  /** Logs what has not been logged yet. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#report();

@@ -27,7 +27,6 @@ export interface ListenerParts extends FinishedParts {
   /** Called when a connection is closed before its first byte. */
   readonly onConnectionRefused: (why: ConnectionRefusal) => void;
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
-  /** Null: nothing is traced. */
   readonly tracing: Tracing | null;
 }
 
@@ -64,7 +63,6 @@ export class HttpListener {
   readonly server: Http1Server<Exchange>;
   readonly #role: ListenerRole;
   readonly #parts: Omit<ListenerParts, 'current'>;
-  /** The tenant, for challenges. */
   readonly #realm: string;
   #settings: ListenerSettings;
   #targets: TargetLimits;

@@ -9,7 +9,6 @@ export type ListenersTls = readonly (ListenerTls | null)[];
 /** The certificates of another configuration, loaded; exactly one of the two functions is called. */
 export interface PreparedCertificates {
   readonly tls: ListenersTls;
-  /** Watches these certificates from now on. */
   apply(): void;
   discard(): void;
 }
@@ -60,7 +59,6 @@ export class ListenerCertificates {
     };
   }
 
-  /** Stops watching. */
   close(): void {
     close(this.#watched);
   }

@@ -19,7 +19,6 @@ export interface ListenerAddress {
   readonly port: number;
 }
 
-/** A listener, which survives reloads. */
 interface Listener {
   readonly server: Pick<Http1Server<Exchange>, 'listen' | 'renewTls' | 'announceClose' | 'drain'>;
   apply(config: Config, tls: ListenerTls | null): void;
@@ -84,7 +83,6 @@ function createDecisionListener(
 
 /** All listeners except the management listener: the one for clients, then those of `forward_auth`, in their order. */
 export class Listeners {
-  /** The server for clients. */
   readonly clients: Http1Server<Exchange>;
   readonly #all: readonly Listener[];
   readonly #proxies: readonly AskingProxies[];
@@ -102,7 +100,6 @@ export class Listeners {
     this.#handshakes = handshakes;
   }
 
-  /** Number of open connections of proxies that ask for decisions. */
   get decisionSockets(): number {
     return this.#proxies.reduce((sum, { admission }) => sum + admission.connections, 0);
   }
@@ -115,7 +112,6 @@ export class Listeners {
     return opened;
   }
 
-  /** Switches to another configuration, with those certificates. */
   apply(config: Config, tls: ListenersTls): void {
     for (const proxies of this.#proxies) proxies.apply(config);
     for (const [index, listener] of this.#all.entries()) listener.apply(config, tls[index] ?? null);
@@ -129,7 +125,6 @@ export class Listeners {
     }
   }
 
-  /** Adds `Connection: close` to responses from now on. */
   announceClose(): void {
     for (const { server } of this.#all) server.announceClose();
   }
@@ -139,7 +134,6 @@ export class Listeners {
     await Promise.all(this.#all.map(({ server }) => server.drain(timeoutMs)));
   }
 
-  /** Logs the handshakes that have not been logged yet. */
   close(): void {
     this.#handshakes.close();
   }

@@ -60,7 +60,6 @@ function settingsOf({ limits, identity_providers, listen }: Config): ListenerSet
   };
 }
 
-/** Counts the open connections of each client address. */
 class ConnectionsByAddress {
   readonly #counts = new Map<string, number>();
 

@@ -30,7 +30,6 @@ interface ListenerFiles {
 
 /** The settings in the files of a listener, with the certificates in them. */
 interface LoadedTls extends ListenerTls {
-  /** The certificate and its chain. */
   readonly chain: readonly X509Certificate[];
   /** The authorities that verify clients' certificates; empty if clients are not asked for any. */
   readonly authorities: readonly X509Certificate[];
@@ -55,7 +54,6 @@ export class WatchedCertificate {
   #current: LoadedTls;
   /** False while the files hold something that can't be used. */
   #isUsable = true;
-  /** Problems that have been reported. */
   #untimely: readonly Untimely[];
 
   /** Calls `onRenewed` whenever the files hold something else that is valid; throws as {@link loadTls} does. */
@@ -71,7 +69,6 @@ export class WatchedCertificate {
     this.#timer = setInterval(() => this.#check(), checkIntervalMs).unref();
   }
 
-  /** The latest valid content of the files. */
   get current(): LoadedTls {
     return this.#current;
   }
@@ -84,7 +81,6 @@ export class WatchedCertificate {
     return expiries;
   }
 
-  /** Stops watching. */
   close(): void {
     clearInterval(this.#timer);
     for (const path of this.#paths()) unwatchFile(path, this.#reload);
@@ -162,7 +158,6 @@ export function loadTls({ cert, key, client_ca: clientCa, client_certificate }: 
   return { ...pair, clients, chain: certificatesOf(pair.cert.toString('latin1')), authorities };
 }
 
-/** True if both have the same content. */
 function isSameTls(one: ListenerTls, other: ListenerTls): boolean {
   const ca = one.clients?.ca ?? Buffer.alloc(0);
   return (

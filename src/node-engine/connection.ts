@@ -16,7 +16,6 @@ const maxWaiting = 16;
 /** Client connection that `node:http` reads and hands over with every request and response. */
 export class NodeConnection<Exchange extends ServerExchange> extends ServedConnection<Exchange> {
   protected body: IncomingBody = new IncomingBody({ isChunked: false, length: 0 }, 0);
-  /** The response that has not left yet. */
   #current: ServerResponse | null = null;
   readonly #waiting: ServerResponse[] = [];
   /** Refusal of bytes after the last request, or in place of its body. */
@@ -40,7 +39,6 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
     else if (this.#waiting.push(response) > maxWaiting) this.socket.pause();
   }
 
-  /** Takes an error of Node's parser: malformed bytes, or a timeout. */
   receiveError(error: Error & { readonly rawPacket?: Buffer }): void {
     const refusal = refusalOf(error);
     if (refusal === null || this.socket.bytesRead === 0) this.socket.destroy();

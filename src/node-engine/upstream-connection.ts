@@ -184,7 +184,6 @@ function requestUpgrade(request: UpstreamRequest, socket: Socket): [ClientReques
   return [outgoing!, far];
 }
 
-/** Names and values in turn, as undici read them. */
 function textsOf(raw: Dispatcher.DispatchController['rawHeaders']): string[] {
   return ((raw ?? []) as Buffer[]).map((text) => text.toString('latin1'));
 }

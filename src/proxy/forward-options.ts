@@ -19,10 +19,8 @@ export type Forward = (
 /** Dependencies of forwarding, the same for every request. */
 export interface ForwardOptions extends ForwardedResponseRules {
   readonly streams: OpenStreams;
-  /** Decides which of a client's headers pass. */
   readonly passedMeaning: PassedMeaning;
   /** The name of this gateway in `Postern-Via`. */
   readonly via: string;
-  /** Writes a refusal. */
   readonly refuse: (exchange: Exchange, error: unknown) => void;
 }

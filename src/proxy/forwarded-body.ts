@@ -9,9 +9,7 @@ export interface BodyOwner {
   readonly connection: RequestConnection | null;
   /** Called when enough of the body has arrived to take one of the upstream's connections. */
   onBodyReady(): void;
-  /** Called when the whole body has arrived. */
   onBodyReceived(): void;
-  /** Called when the body is too large, too slow or malformed. */
   onBodyRefused(refusal: Refusal): void;
 }
 
@@ -51,7 +49,6 @@ export class ForwardedBody implements BodyReader {
     this.#heldBodies = heldBodies;
   }
 
-  /** Starts reading. */
   start(): void {
     this.#startedAt = performance.now();
     this.#heldBodies.add(this, this.#startedAt);
@@ -80,12 +77,10 @@ export class ForwardedBody implements BodyReader {
     else this.#exchange.connection.pause();
   }
 
-  /** The upstream accepts more. */
   resume(): void {
     if (this.#isSending) this.#exchange.connection.resume();
   }
 
-  /** Discards it: the request is over. */
   drop(): void {
     this.#isDropped = true;
     this.#isReleased = true;

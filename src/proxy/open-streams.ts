@@ -3,7 +3,6 @@ import type { HeldNow, Principal } from '../credentials/principal.ts';
 
 /** A request in flight under a credential: a forwarded one, or one to a built-in endpoint whose body is arriving. */
 export interface OpenStream {
-  /** The scopes that the request needs. */
   readonly neededScopes: readonly string[];
   /** Index in the registry, set only by it; -1 if absent. */
   index: number;
@@ -101,7 +100,6 @@ export class OpenStreams {
       else if (stream.neededScopes.some((scope) => !held.has(scope))) endIfOpen(stream, 'scope_lost');
   }
 
-  /** Stops the periodic sweep. */
   close(): void {
     clearInterval(this.#timer);
   }

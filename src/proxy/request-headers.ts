@@ -24,7 +24,6 @@ export const assertionHeader = 'X-Auth-Assertion';
 export interface Forwarding {
   /** The headers that identify the caller; null without a credential. */
   readonly identity: FieldBlock | null;
-  /** The `Host` to send. */
   readonly host: string;
   readonly requestId: string;
   /** Address of the peer of the connection. */
@@ -32,9 +31,7 @@ export interface Forwarding {
   readonly encrypted: boolean;
   /** True if the peer's own `X-Forwarded-*` are trusted. */
   readonly fromTrustedProxy: boolean;
-  /** Decides, by the configuration, which of the client's headers pass. */
   readonly passedMeaning: PassedMeaning;
-  /** Postern's own cookies, which no upstream receives. */
   readonly ownCookies: OwnCookies;
   /** Drops credentials of every kind: a preflight is forwarded without authentication. */
   readonly withoutCredentials: boolean;
@@ -118,7 +115,6 @@ export function writeCleanedHeaders(
   }
 }
 
-/** The part of a header's value that passes; undefined if the header is dropped. */
 function passedValue(
   what: Meaning,
   value: string,

@@ -21,7 +21,6 @@ export function seenCredential(
 
 /** Decides which headers of an upstream's response reach the client. */
 export interface ResponseRules {
-  /** Postern's own cookies, which upstreams can't set. */
   readonly ownCookies: OwnCookies;
   /** True if Postern sets `Access-Control-*`, in place of the upstream. */
   readonly ownsCors: boolean;

@@ -21,12 +21,10 @@ export interface RouteOptions {
   readonly upstream: Upstream | null;
   /** Configured address of the upstream, for the log: host and port, or the path of its socket; empty without one. */
   readonly upstreamAddress: string;
-  /** The headers by which the upstream learns who the caller is. */
   readonly identityHeadersOf: IdentityHeadersOf;
   /** Signs the assertion that the upstream verifies each request by; null: it asks for none. */
   readonly assert: Assert | null;
   readonly isPublic: boolean;
-  /** True if browsers may be signed in by the web cookie. */
   readonly isForBrowsers: boolean;
   /** True if preflights are forwarded, unauthenticated, for the upstream to respond to. */
   readonly passesPreflights: boolean;
@@ -143,7 +141,6 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
 /** A route, and one of the ways in which servers read its path. */
 interface Reading {
   readonly route: Route;
-  /** Length of the path in that reading. */
   readonly length: number;
 }
 

@@ -14,9 +14,7 @@ export interface TunnelOptions {
   readonly idleTimeoutMs: number;
   /** Frames are followed, so that the tunnel can be closed between two of them. */
   readonly isWebSocket: boolean;
-  /** Called with the number of bytes passed on, to the client and from it. */
   readonly onBytes: (toClient: number, fromClient: number) => void;
-  /** Called before the tunnel is cut for being idle. */
   readonly onIdle: () => void;
 }
 
@@ -45,7 +43,6 @@ export class Tunnel {
     this.#timer = setTimeout(() => this.#idle(), options.idleTimeoutMs).unref();
   }
 
-  /** Starts to pass bytes, beginning with those that had already arrived. */
   start(): void {
     const { client, upstream, fromClient, fromUpstream } = this.#ends;
     const { onBytes } = this.#options;
@@ -121,7 +118,6 @@ export class Tunnel {
     this.#timer = setTimeout(() => this.destroy(), milliseconds).unref();
   }
 
-  /** Cuts both ends at once. */
   destroy(): void {
     this.#over = true;
     this.#ends.client.destroy();

@@ -15,7 +15,6 @@ export class FrameFollower {
     return this.#payload === 0 && this.#header.length === 0 && !this.closing;
   }
 
-  /** Reads bytes as they pass. */
   pass(bytes: Buffer): void {
     let at = 0;
     while (at < bytes.length) {

@@ -28,7 +28,6 @@ export interface UpstreamOptions extends SocketTarget {
   readonly maxWaiting: number;
   /** The shortest timeout of any request, which determines how often timeouts are checked. */
   readonly shortestTimeoutMs: number;
-  /** Called before each new connection is opened; default: nothing. */
   readonly beforeConnect?: () => void;
 }
 

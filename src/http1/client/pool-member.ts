@@ -29,12 +29,9 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
   responses = 0;
   /** Instant at which the connection last became free or made progress, by `performance.now()`. */
   since: number = performance.now();
-  /** Undefined until the connection is open. */
   protected socket: Socket | undefined;
-  /** Time that the connection may stay free, ms. */
   protected keepAliveMs: number;
   protected request: UpstreamRequest | null = null;
-  /** Framing of the response; null until its head has been read. */
   protected framing: ResponseFraming | null = null;
   protected isSent = false;
   protected gotBytes = false;
@@ -74,7 +71,6 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
   /** Listens to the socket; `reads` as for {@link DialHandler.onConnected}. */
   protected abstract listenTo(socket: Socket, reads: SocketReads | null): void;
 
-  /** Writes the head of the request on the open connection. */
   protected abstract carry(request: UpstreamRequest): void;
   protected abstract get source(): ResponseSource | null;
   abstract write(bytes: Buffer): boolean;

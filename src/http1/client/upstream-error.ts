@@ -21,7 +21,6 @@ export class UpstreamError extends Error {
     this.kind = kind;
   }
 
-  /** The refusal for the client, if no response has begun. */
   asRefusal(): Refusal {
     const isTimeout = this.kind.endsWith('_timeout');
     return new Refusal(isTimeout ? 'upstream_timeout' : 'upstream_unavailable', { cause: this });

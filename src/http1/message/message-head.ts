@@ -15,7 +15,6 @@ export class MalformedMessage extends Error {
 export interface RequestHeadText {
   readonly method: string;
   readonly target: string;
-  /** Minor version of HTTP/1: 0 or 1. */
   readonly minor: number;
   /** Names and values in turn, as received, values without surrounding whitespace. */
   readonly fields: string[];

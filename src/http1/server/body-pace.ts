@@ -17,7 +17,6 @@ export class BodyPace {
   /** Start of the current reading; NaN while the client is paused. */
   #readySince: number;
 
-  /** The pace starts at `now`; the rate is ignored for the first `judgedAfterMs` of reading. */
   constructor(limits: PaceLimits, judgedAfterMs: number, now: number) {
     this.#limits = limits;
     this.#judgedAfterMs = judgedAfterMs;

@@ -69,15 +69,10 @@ export interface RequestChannel {
 /** A request and its response, as the engine sees them. */
 export interface ServerExchange {
   readonly response: ResponseWriter;
-  /** `ok`, or the cause of another end. */
   readonly outcome: string;
-  /** Called when the client keeps up again. */
   readonly onDrain: (() => void) | null;
-  /** Closes the connection after this response, because the bytes that follow can't be trusted. */
   closeAfterResponse(): void;
-  /** The connection was lost before the exchange was over. */
   onConnectionLost(): void;
-  /** Resets the connection, so that a truncated response can't look complete; `outcome` is the cause. */
   reset(outcome: string): void;
 }
 

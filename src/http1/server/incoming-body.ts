@@ -19,7 +19,6 @@ export class IncomingBody {
   /** True once the whole body has arrived, or if there is none. */
   done: boolean;
   reader: BodyReader | null = null;
-  /** Pace of the body; null until it is read. */
   pace: BodyPace | null = null;
   readonly #chunked: ChunkedDecoder | null;
   #left: number;

@@ -35,7 +35,6 @@ export interface RequestEvents {
   /** The framing of the body is malformed: its end is unknown. */
   onBodyBroken(refusal: Refusal): void;
   onDiscarded(): void;
-  /** The client has sent more discarded bytes than allowed. */
   onTooMuchDiscarded(): void;
 }
 
@@ -72,7 +71,6 @@ export class RequestReader {
     return this.#kept !== null;
   }
 
-  /** The beginning of a head that is not complete yet. */
   get begun(): Buffer {
     return this.#kept ?? nothing;
   }
@@ -110,7 +108,6 @@ export class RequestReader {
     this.body = noBody;
   }
 
-  /** Releases all memory: the connection has closed. */
   clear(): void {
     this.#kept = null;
     this.#growing.clear();

@@ -16,7 +16,6 @@ const nothing = Buffer.alloc(0);
 export abstract class ServedConnection<Exchange extends ServerExchange> implements RequestChannel {
   readonly socket: Socket;
   readonly peer: string;
-  /** The subject of the client's verified certificate; null if it has shown none. */
   readonly clientCertificate: string | null;
   protected readonly options: ConnectionOptions<Exchange>;
   protected readonly clock: ConnectionClock;
@@ -63,7 +62,6 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
   /** Sends output that waits for other responses of the turn. */
   protected flush(): void {}
 
-  /** Releases received bytes; the connection has closed. */
   protected clear(): void {}
 
   get writableLength(): number {
@@ -91,7 +89,6 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
     this.options.onRequest(exchange);
   }
 
-  /** Refuses bytes that aren't a request; `received`: the known beginning of the head. */
   onUnreadable(refusal: Refusal, received: Buffer): void {
     this.flush();
     this.socket.write(this.options.onUnreadable(refusal, this.peer, received), 'latin1');

@@ -37,7 +37,6 @@ export interface ServerOptions<Exchange extends ServerExchange>
   readonly admits: (socket: Socket) => boolean;
   /** A connection was closed at once, because the limit of connections was reached. */
   readonly onDropped: () => void;
-  /** A TLS handshake failed; its connection is closed. */
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
 }
 
@@ -46,7 +45,6 @@ export interface Listener {
   readonly server: Server;
   /** Uses these settings for new connections; without effect on a listener for plain HTTP. */
   renewTls(tls: ListenerTls): void;
-  /** Applies the settings that the listener itself enforces. */
   apply(settings: ServerSettings): void;
 }
 
@@ -67,7 +65,6 @@ const promisedKeepAliveMs = 1_000;
 export class Http1Server<Exchange extends ServerExchange> {
   /** Open connections with their sockets, of TLS if the server uses it. */
   readonly #connections = new Map<ServedConnection<Exchange>, Socket>();
-  /** All open sockets, including those in a TLS handshake. */
   readonly #sockets = new Set<Socket>();
   readonly #listener: Listener;
   /** Options of all connections; changed in place when new settings are applied. */

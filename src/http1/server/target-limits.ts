@@ -25,7 +25,6 @@ const space = 0x20;
 export function createTargetLimits(maxBytes: number, long: LongTargets): TargetLimits {
   const maxLongBytes = Math.max(maxBytes, long.maxBytes);
 
-  /** Method of a head that may have a long target, or null. */
   function longMethodOf(bytes: Buffer, start: number): string | null {
     const beginning = bytes.toString('latin1', start, start + beginningBytes);
     const [, method, path] = /^([A-Z]+) ([^ ?]*)\?/.exec(beginning) ?? [];

@@ -11,7 +11,6 @@ export interface CertificatePair {
 export interface ClientAuthorities {
   /** PEM texts of the authorities, up to their roots. */
   readonly ca: Buffer;
-  /** True if a client without a certificate is refused. */
   readonly isRequired: boolean;
 }
 
