@@ -60,10 +60,7 @@ const ours: readonly (readonly [Part, RegExp])[] = [
     'read the response',
     /^src\/(http1\/client\/(client-connection.*:#?on|socket-reads|pool-member.*:(complete|on))|proxy\/forward\.ts:(onHead|onData|onEnd))/,
   ],
-  [
-    'send to the upstream',
-    /^src\/(http1\/client\/(client-|pool-member)|proxy\/(forward|open-streams))/,
-  ],
+  ['send to the upstream', /^src\/(http1\/client\/(client-|pool-member)|proxy\/(forward|open-streams))/],
   [
     'parse the request',
     /^src\/http1\/(server\/(request-|incoming-body)|message\/(request-|message-head|head-text|name-cache|chunk|copied-text|growing-bytes))/,

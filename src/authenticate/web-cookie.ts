@@ -1,12 +1,12 @@
 import type { Principal } from '../credentials/principal.ts';
 import { PrincipalCache, type VerifiedCredential } from '../credentials/principal-cache.ts';
 import type { WebCookies } from '../credentials/web-cookie.ts';
+import { Refusal } from '../errors.ts';
 import { cookieValues } from '../http/cookies.ts';
 import { type IsKnownOrigin, isForeignPage } from '../http/foreign-page.ts';
 import { isNavigation } from '../http/navigation.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { asksToUpgrade } from '../http/websocket-protocols.ts';
-import { Refusal } from '../errors.ts';
 import { keptText } from '../http1/message/copied-text.ts';
 import type { Reason } from '../reasons.ts';
 import type { Awaitable } from '../stores/awaitable.ts';

@@ -1,20 +1,15 @@
 import { createApiKeyAuthenticator } from '../authenticate/api-key.ts';
-import {
-  type Authenticate,
-  createAuthenticate,
-  createBearerTokenAuthenticator,
-} from '../authenticate/authenticate.ts';
+import { createAuthenticate, createBearerTokenAuthenticator } from '../authenticate/authenticate.ts';
 import { createHeldNow } from '../authenticate/held-now.ts';
-import { createSessionPrincipals, type PrincipalOfSession } from '../authenticate/session-principal.ts';
+import { createSessionPrincipals } from '../authenticate/session-principal.ts';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { catalogueOf } from '../config/values/scope-names.ts';
-import { type AccessTokens, accessTokenUse, createAccessTokens } from '../credentials/access-token.ts';
+import { accessTokenUse, createAccessTokens } from '../credentials/access-token.ts';
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
 import { KeyRing } from '../credentials/key-ring.ts';
-import type { HeldNow } from '../credentials/principal.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
-import { createServeEndpoint, type ServeEndpoint } from '../endpoints/serve-endpoint.ts';
+import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { pageStartCookiePrefix, startCookiePrefix } from '../endpoints/start-cookies.ts';
 import type { CookieAttributes, OwnCookies } from '../http/cookies.ts';
 import { type Cors, createCors } from '../http/cors.ts';
@@ -23,10 +18,8 @@ import { createKnownOrigins, type IsKnownOrigin } from '../http/foreign-page.ts'
 import { createPassedMeaning, type HeaderRules } from '../http/header-names.ts';
 import { hstsFields } from '../http/hsts.ts';
 import { createReplies, type Replies } from '../http/reply.ts';
-import type { TargetRules } from '../http/request-target.ts';
 import { createForward } from '../proxy/forward.ts';
 import type { Forward } from '../proxy/forward-options.ts';
-import type { OpenStreams } from '../proxy/open-streams.ts';
 import { prepareKeys } from '../runtime/key-rotation.ts';
 import { traceAuthenticate, traceForward } from '../runtime/spans.ts';
 import { composeAssertions } from './assertions.ts';
@@ -34,8 +27,8 @@ import { type BrowserParts, composeBrowser } from './browser.ts';
 import { composeEndpoints } from './endpoints.ts';
 import { composeDecisions } from './forward-auth.ts';
 import { Gateway } from './gateway.ts';
-import { consoleHostOf, hostGuardOf, ownOrigins } from './own-origins.ts';
 import type { LastingParts } from './lasting-parts.ts';
+import { consoleHostOf, hostGuardOf, ownOrigins } from './own-origins.ts';
 import { composeRoutes } from './routes.ts';
 
 /** Time limit for the whole body of a request to an own endpoint. */
@@ -62,7 +55,14 @@ export async function composeGateway(
   noteCookies(config, cookie, browser.web, lasting);
   const onInternalError = (error: unknown, exchange: Exchange) =>
     log.error('internal error', { err: error, request_id: exchange.id });
-  const replies = composeReplies(config, cors, browser, onInternalError);
+  const replies = createReplies({
+    realm: config.tenant,
+    cors,
+    fieldsOn: browser.fieldsOn,
+    everywhere: config.listen.hsts ? hstsFields : [],
+    insteadOf: browser.insteadOf,
+    onInternalError,
+  });
   const own = await composeEndpoints(config, {
     ...lasting,
     tokens: callers.tokens,
@@ -77,7 +77,10 @@ export async function composeGateway(
   const routes = await composeRoutes(config, { ...lasting, readFile, assertions }, echoPage);
   return new Gateway({
     judging: {
-      targetRules: targetRules(config),
+      targetRules: {
+        passSemicolons: config.paths.semicolons === 'pass',
+        passEncodedSlashes: config.paths.encoded_slashes === 'pass',
+      },
       cors,
       own: own.routes,
       isConsoleHost,
@@ -86,7 +89,13 @@ export async function composeGateway(
     },
     cors,
     own,
-    serveEndpoint: composeServeEndpoint(config, callers, replies, streams),
+    serveEndpoint: createServeEndpoint({
+      authenticate,
+      heldNow,
+      openRequests: streams,
+      replies,
+      body: { maxBytes: config.limits.own_body, timeoutMs: ownBodyTimeoutMs },
+    }),
     routes,
     authenticate,
     authenticateBrowser: browser.authenticateBrowser,
@@ -110,26 +119,6 @@ export async function composeGateway(
     assertHost: hostGuardOf(config),
     log,
   });
-}
-
-function composeReplies(
-  { tenant, listen }: Config,
-  cors: Cors,
-  { fieldsOn, insteadOf }: BrowserParts,
-  onInternalError: (error: unknown, exchange: Exchange) => void,
-): Replies {
-  const everywhere = listen.hsts ? hstsFields : [];
-  return createReplies({ realm: tenant, cors, fieldsOn, everywhere, insteadOf, onInternalError });
-}
-
-function composeServeEndpoint(
-  { limits }: Config,
-  { authenticate, heldNow }: Callers,
-  replies: Replies,
-  openRequests: OpenStreams,
-): ServeEndpoint {
-  const body = { maxBytes: limits.own_body, timeoutMs: ownBodyTimeoutMs };
-  return createServeEndpoint({ authenticate, heldNow, openRequests, replies, body });
 }
 
 /** Notes the cookies of this configuration, which no upstream may see or set from now on. */
@@ -167,21 +156,13 @@ function ownCookies({ cookieNames, startCookiePrefixes }: LastingParts): OwnCook
   return { names: [...cookieNames], prefixes: [...startCookiePrefixes] };
 }
 
-/** Parts that identify callers. */
-interface Callers {
-  readonly tokens: AccessTokens;
-  readonly principalOf: PrincipalOfSession;
-  readonly authenticate: Authenticate;
-  readonly heldNow: HeldNow;
-  readonly activeSessions: () => number;
-}
-
+/** Builds the parts that identify callers. */
 function composeCallers(
   config: Config,
   { stores: { records, sessions }, keys, recentUse, metrics, tracing, now }: LastingParts,
   holdings: Holdings,
   isKnownOrigin: IsKnownOrigin,
-): Callers {
+) {
   const { tenant } = config;
   const { algorithm, access_lifetime: lifetimeMs } = config.tokens;
   const tokens = createAccessTokens({
@@ -212,13 +193,6 @@ function composeCallers(
     authenticate: traceAuthenticate(authenticate, tracing),
     heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
     activeSessions: verified.sessions,
-  };
-}
-
-function targetRules({ paths }: Config): TargetRules {
-  return {
-    passSemicolons: paths.semicolons === 'pass',
-    passEncodedSlashes: paths.encoded_slashes === 'pass',
   };
 }
 

@@ -126,7 +126,8 @@ export class Gateway {
   /** True if the path of a request without a route is spelled, however malformed it is, as one where browsers expect a page. */
   #isForBrowsers({ path, head }: RefusedRequest): boolean {
     const { routes, own, isConsoleHost } = this.parts.judging;
-    const isBrowserRoute = this.parts.config.web !== undefined && routes.spelled(path)?.isForBrowsers === true;
+    const isBrowserRoute =
+      this.parts.config.web !== undefined && routes.spelled(path)?.isForBrowsers === true;
     return isBrowserRoute && own.find(path) === undefined && isConsoleHost?.(head.host) !== true;
   }
 

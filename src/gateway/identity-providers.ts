@@ -43,18 +43,16 @@ export async function composeIdentityProviders(
   const providers = Object.entries(config.identity_providers).map(
     ([name, settings]) => new ComposedProvider({ name, settings, config, starts, seals, parts, shared }),
   );
+  const { web, base_url: own } = config;
+  const consoleOrigin = web?.console?.base_url;
   return {
     endpoints: providers.flatMap((provider) => provider.endpoints()),
-    onPages:
-      config.web === undefined
-        ? []
-        : providers.map((provider) => provider.onPages(config.web!.path, config.base_url, 'pages')),
-    onConsole:
-      config.web?.console?.base_url === undefined
-        ? []
-        : providers.map((provider) =>
-            provider.onPages(config.web!.path, config.web!.console!.base_url!, 'console'),
-          ),
+    onPages: providers.flatMap((provider) =>
+      web === undefined ? [] : provider.onPages(web.path, own, 'pages'),
+    ),
+    onConsole: providers.flatMap((provider) =>
+      consoleOrigin === undefined ? [] : provider.onPages(web!.path, consoleOrigin, 'console'),
+    ),
     async close() {
       await Promise.all(providers.map(({ network }) => network.close()));
     },

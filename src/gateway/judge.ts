@@ -15,22 +15,19 @@ import { authorise } from '../proxy/authorise.ts';
 import { isForwarding, type Route, type RouteTable } from '../proxy/route-table.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 
-/** Verdict that a request may pass to its route; `asPreflight`: unauthenticated, for the upstream to respond to. */
-export interface Pass {
-  readonly kind: 'pass';
-  readonly route: Route;
-  readonly principal: Principal | null;
-  readonly asPreflight: boolean;
-}
-
 /**
  * Judgement of a request that isn't refused: its path is Postern's `own`, it is a CORS `preflight` that Postern responds to,
- * or it may `pass`.
+ * or it may `pass` to its route; `asPreflight`: unauthenticated, for the upstream to respond to.
  */
 export type Verdict =
   | { readonly kind: 'own'; readonly match: OwnMatch }
   | { readonly kind: 'preflight' }
-  | Pass;
+  | {
+      readonly kind: 'pass';
+      readonly route: Route;
+      readonly principal: Principal | null;
+      readonly asPreflight: boolean;
+    };
 
 /** Rules of one configuration, for every listener. */
 export interface JudgeParts {

@@ -32,10 +32,6 @@ export interface WebEndpointParts {
   readonly log: Pick<Log, 'warn'>;
 }
 
-function servedBy({ endpoints }: Config): readonly string[] {
-  return Object.entries(endpoints).flatMap(([name, by]) => (by === 'own' ? [name] : []));
-}
-
 /** Builds the pages for people; a form is left out if Postern doesn't serve the endpoint that it calls. */
 export function webEndpoints(
   config: Config,
@@ -96,7 +92,7 @@ export function webEndpoints(
       records,
       minPasswordLength,
       baseUrl: config.base_url,
-      served: servedBy(config),
+      served: Object.entries(config.endpoints).flatMap(([name, by]) => (by === 'own' ? [name] : [])),
       providers: onPages.map(({ name }) => name),
     }),
     ...(activate === undefined ? [] : createActivationPage({ ...common, activate })),

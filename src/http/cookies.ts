@@ -33,9 +33,7 @@ export function cookieValues(cookieHeader: string, name: string): string[] {
   for (let at = cookieHeader.indexOf(name); at >= 0; at = cookieHeader.indexOf(name, at + 1)) {
     const equals = at + name.length;
     if (cookieHeader[equals] !== '=' || !beginsPair(cookieHeader, at)) continue;
-    const semicolon = cookieHeader.indexOf(';', equals);
-    const end = endOf(cookieHeader, equals + 1, semicolon < 0 ? cookieHeader.length : semicolon);
-    values.push(cookieHeader.slice(equals + 1, end));
+    values.push(cookieHeader.slice(equals + 1, endOf(cookieHeader, equals + 1)));
   }
   return values;
 }
@@ -45,9 +43,7 @@ export function cookiesWithPrefix(cookieHeader: string, prefix: string): Map<str
   const found = new Map<string, string>();
   for (let at = cookieHeader.indexOf(prefix); at >= 0; at = cookieHeader.indexOf(prefix, at + 1)) {
     if (!beginsPair(cookieHeader, at)) continue;
-    const semicolon = cookieHeader.indexOf(';', at);
-    const end = endOf(cookieHeader, at, semicolon < 0 ? cookieHeader.length : semicolon);
-    const pair = cookieHeader.slice(at, end);
+    const pair = cookieHeader.slice(at, endOf(cookieHeader, at));
     const equals = pair.indexOf('=');
     const name = pair.slice(0, Math.max(0, equals));
     if (equals > 0 && !found.has(name)) found.set(name, pair.slice(equals + 1));
@@ -68,9 +64,10 @@ function beginsPair(cookieHeader: string, at: number): boolean {
   return before < 0 || cookieHeader[before] === ';';
 }
 
-/** Returns the end of a text that begins at `start` and is followed by nothing but blanks until `end`. */
-function endOf(cookieHeader: string, start: number, end: number): number {
-  let last = end;
+/** Returns the end of a text that begins at `start` and is followed by nothing but blanks until the pair ends. */
+function endOf(cookieHeader: string, start: number): number {
+  const semicolon = cookieHeader.indexOf(';', start);
+  let last = semicolon < 0 ? cookieHeader.length : semicolon;
   while (last > start && isBlank(cookieHeader.charCodeAt(last - 1))) last--;
   return last;
 }

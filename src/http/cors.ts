@@ -12,14 +12,6 @@ export interface Cors {
   preflightHeaders(head: RequestHead): readonly string[];
 }
 
-/** The origins whose pages may send requests, and the headers that those pages may read. */
-export interface CorsSettings {
-  /** Origins as browsers send them: scheme, host, and the port unless it is the scheme's default. */
-  readonly origins: readonly string[];
-  /** Response headers that pages of these origins may read besides the usual ones; default: none. */
-  readonly expose?: readonly string[];
-}
-
 const maxAgeSeconds = '600';
 /** Response headers that pages may always read. */
 const exposedNames = ['X-Request-Id', 'WWW-Authenticate', 'Retry-After', 'ETag', 'Mcp-Session-Id'] as const;
@@ -33,9 +25,13 @@ export function isPreflight(method: string, head: RequestHead): boolean {
   return method === 'OPTIONS' && asks && !head.hasBody && head.upgradeCount === 0;
 }
 
-/** Creates the protocol. `isClosed` names the hosts, by their Host header, whose responses other origins' pages may not read. */
+/**
+ * Creates the protocol. `origins` are spelled as browsers send them: scheme, host, and the port unless it is the scheme's default;
+ * their pages may read the headers of `expose` besides the usual ones. `isClosed` names the hosts, by their Host header, whose
+ * responses other origins' pages may not read.
+ */
 export function createCors(
-  { origins, expose = [] }: CorsSettings,
+  { origins, expose = [] }: { readonly origins: readonly string[]; readonly expose?: readonly string[] },
   isClosed: (host: string) => boolean = () => false,
 ): Cors {
   const allowed = new Set(origins);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Principal } from '../credentials/principal.ts';
 import type { Refusal } from '../errors.ts';
 import type { FieldBlock } from '../http1/message/head-text.ts';
 import type { RequestHeadText } from '../http1/message/message-head.ts';
@@ -18,11 +19,7 @@ export type CreateExchange = (
 ) => Exchange;
 
 /** The caller, as the access line and the registry of open streams know it. */
-export interface Caller {
-  readonly kind: 'session' | 'api_key';
-  readonly userId: string;
-  readonly credentialId: string;
-}
+export type Caller = Pick<Principal, 'kind' | 'userId' | 'credentialId'>;
 
 /** Details of an upstream's failure, for the log. */
 export interface UpstreamFailureDetail {

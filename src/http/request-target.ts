@@ -81,8 +81,8 @@ function ambiguous(reason: Reason): Refusal {
 
 function assertNoDotSegment(target: string, start: number, end: number): void {
   const length = end - start;
-  if (length === 1 && target.charCodeAt(start) === dot) throw ambiguous('path holds a dot segment');
-  if (length === 2 && target.charCodeAt(start) === dot && target.charCodeAt(start + 1) === dot)
+  if (length !== 1 && length !== 2) return;
+  if (target.charCodeAt(start) === dot && target.charCodeAt(end - 1) === dot)
     throw ambiguous('path holds a dot segment');
 }
 
@@ -94,17 +94,13 @@ function byteAt(target: string, index: number, end: number): number {
 }
 
 /** Checks the escape (for UTF-8, the run of escapes) at `index`; returns the index of its last character. */
-function checkEscape(target: string, index: number, pathEnd: number, rules: TargetRules): number {
-  const end = pathEnd;
-  const byte = requireByteAt(target, index, end);
+function checkEscape(target: string, index: number, end: number, rules: TargetRules): number {
+  const byte = byteAt(target, index, end);
+  if (byte < 0) throw ambiguous('path holds a malformed escape');
   if (byte >= 0x80) return checkUtf8(target, index, end, byte);
   if (byte < 0x20 || byte === 0x7f) throw ambiguous('path holds an encoded control character');
   if (unreserved[byte] === 1) throw ambiguous('path holds an encoded letter, digit or mark');
-  if (byte === slash && rules.passEncodedSlashes) {
-    assertNoDotSegmentAround(target, index, end);
-    return index + 2;
-  }
-  if (byte === semicolon && rules.passSemicolons) {
+  if (byte === slash ? rules.passEncodedSlashes : byte === semicolon && rules.passSemicolons) {
     assertNoDotSegmentAround(target, index, end);
     return index + 2;
   }
@@ -114,12 +110,6 @@ function checkEscape(target: string, index: number, pathEnd: number, rules: Targ
   if (byte === percent && isHex(target, index + 3, end) && isHex(target, index + 4, end))
     throw ambiguous('path is encoded twice');
   return index + 2;
-}
-
-function requireByteAt(target: string, index: number, end: number): number {
-  const byte = byteAt(target, index, end);
-  if (byte < 0) throw ambiguous('path holds a malformed escape');
-  return byte;
 }
 
 function isHex(target: string, index: number, end: number): boolean {

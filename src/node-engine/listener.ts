@@ -5,7 +5,12 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { hasBody, requestFraming } from '../http1/message/request-framing.ts';
 import type { ConnectionOptions, ServerExchange } from '../http1/server/connection-options.ts';
-import { checkIntervalMs, type Listener, type ServerOptions, type ServerSettings } from '../http1/server/server.ts';
+import {
+  checkIntervalMs,
+  type Listener,
+  type ServerOptions,
+  type ServerSettings,
+} from '../http1/server/server.ts';
 import { TlsGate, tlsServerOptions } from '../http1/server/tls-gate.ts';
 import { NodeConnection } from './connection.ts';
 

@@ -72,7 +72,9 @@ export class OpenStreams {
   }
 
   #endEnded(): void {
-    const ofEnded = this.#streams.filter((_, index) => this.#ended.has(this.#principals[index]!.credentialId));
+    const ofEnded = this.#streams.filter((_, index) =>
+      this.#ended.has(this.#principals[index]!.credentialId),
+    );
     this.#ended.clear();
     for (const stream of ofEnded) endIfOpen(stream, 'credential_ended');
   }

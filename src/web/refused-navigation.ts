@@ -1,6 +1,6 @@
 import { Refusal, type ValidationError } from '../errors.ts';
-import { isNavigation } from '../http/navigation.ts';
 import type { RefusedRequest } from '../http/exchange.ts';
+import { isNavigation } from '../http/navigation.ts';
 import type { InsteadOf, RefusalParts, Reply } from '../http/reply.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import { areaFields, htmlContent, redirection, type WebArea } from './area.ts';

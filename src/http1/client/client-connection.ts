@@ -60,10 +60,6 @@ export class UpstreamConnection extends PoolMember {
     process.nextTick(() => socket.uncork());
   }
 
-  /**
-   * Sends bytes of the body, in the framing that the head announced; false if the upstream doesn't keep up. The caller
-   * gives the buffer away.
-   */
   write(bytes: Buffer): boolean {
     this.since = performance.now();
     if (bytes.length === 0) return true;

@@ -5,7 +5,9 @@ import type { UpstreamError } from './upstream-error.ts';
 
 /** The connection that carries a request, as the request sees it. */
 export interface RequestConnection {
-  /** Sends bytes of the body, in the framing that the head announced; false if the upstream doesn't keep up. */
+  /**
+   * Sends bytes of the body, in the framing that the head announced, and takes the buffer; false if the upstream doesn't keep up.
+   */
   write(bytes: Buffer): boolean;
   endBody(): void;
   pause(): void;

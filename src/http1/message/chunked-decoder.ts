@@ -28,7 +28,9 @@ const extension = `${tchar}+(?:=(?:${tchar}+|"${quoted}"))?`;
 /** The extensions of a chunk after the first `;`, each a `token[=token|quoted-string]`, without whitespace (RFC 9112 §7.1.1). */
 const wholeExtensions = new RegExp(`^${extension}(?:;${extension})*$`);
 /** The beginning of such extensions: what is malformed is refused at once, not after a timeout. */
-const begunExtensions = new RegExp(`^(?:${extension};)*(?:${tchar}+=(?:"${quoted}["\\\\]?|${tchar}*)|${tchar}*)$`);
+const begunExtensions = new RegExp(
+  `^(?:${extension};)*(?:${tchar}+=(?:"${quoted}["\\\\]?|${tchar}*)|${tchar}*)$`,
+);
 /** More pieces than this are joined into one: chunks of one byte must not cost one write each. */
 const fewPieces = 4;
 

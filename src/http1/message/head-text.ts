@@ -133,18 +133,16 @@ export function responseHeadText(
 
 const statusLines: string[] = [];
 
-/** A response's statements about its body and connection. */
-export interface ResponseFraming {
-  /** Length of the body in bytes; -1: not announced. */
-  readonly length: number;
-  readonly isChunked: boolean;
-  /** `Connection` and its companions; null: the connection closes. */
-  readonly keepAlive: FieldBlock | null;
-}
-
-/** The lines of a response's framing, after `Date` unless the head has one (RFC 9110 §6.6.1, RFC 9112 §6, §9.6). */
-export function framingLines(hasDate: boolean, framing: ResponseFraming): CheckedLines {
-  const { length, isChunked, keepAlive } = framing;
+/**
+ * The lines of a response's framing, after `Date` unless the head has one (RFC 9110 §6.6.1, RFC 9112 §6, §9.6). `length` of the
+ * body in bytes, -1: not announced; `keepAlive`: `Connection` and its companions, null: the connection closes.
+ */
+export function framingLines(
+  hasDate: boolean,
+  length: number,
+  isChunked: boolean,
+  keepAlive: FieldBlock | null,
+): CheckedLines {
   return `${hasDate ? '' : dateLine()}${length < 0 ? '' : `Content-Length: ${length}\r\n`}${
     isChunked ? 'Transfer-Encoding: chunked\r\n' : ''
   }${keepAlive === null ? 'Connection: close\r\n' : keepAlive.lines}` as CheckedLines;

@@ -50,11 +50,8 @@ export abstract class FramedResponse implements ResponseWriter {
     const hasUnknownLength = length < 0 && !bodyless;
     const chunked = hasUnknownLength && this.#minor === 1;
     const closes = this.closes || (hasUnknownLength && !chunked);
-    const framing = framingLines(hasDate(fields), {
-      length: status === 204 ? -1 : length,
-      isChunked: chunked,
-      keepAlive: closes ? null : this.#keepAlive,
-    });
+    const announced = status === 204 ? -1 : length;
+    const framing = framingLines(hasDate(fields), announced, chunked, closes ? null : this.#keepAlive);
     const after = block === null ? framing : ((block.lines + framing) as CheckedLines);
     this.writeHead(responseHeadText(status, fields, after), status, fields, after);
     this.status = status;
