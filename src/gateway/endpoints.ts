@@ -35,9 +35,13 @@ export async function composeEndpoints(config: Config, shared: SharedParts): Pro
       .filter(({ path }) => isServed(path, config))
       .map((definition) => createEndpoint(definition as EndpointDefinition<Guard>, parts) as AnyEndpoint),
   ];
-  const pages = await composePages(config, parts, shared, { api, providers });
+  const endpoints = [...api];
+  if (shared.web !== null) {
+    const { webEndpoints } = await import('./web-endpoints.ts');
+    endpoints.push(...webEndpoints(config, parts, shared.web, shared.log, api, providers));
+  }
   return {
-    routes: createOwnRoutes([...api, ...pages], config.endpoints, config.web?.path),
+    routes: createOwnRoutes(endpoints, config.endpoints, config.web?.path),
     passwordHashes: parts.passwords.load,
     close: () => providers.close(),
   };
@@ -49,19 +53,6 @@ function isServed(path: string, { endpoints }: Config): boolean {
   if (path === redeemInvitation.path) return endpoints.users !== 'off';
   const optional = optionalEndpointAt(path);
   return optional === undefined || endpoints[optional] === 'own';
-}
-
-/** Builds the pages for people, which are loaded only where they are configured. */
-async function composePages(
-  config: Config,
-  parts: EndpointParts,
-  { web, log }: SharedParts,
-  { api, providers }: { readonly api: readonly AnyEndpoint[]; readonly providers: ProviderEndpoints },
-): Promise<readonly AnyEndpoint[]> {
-  if (web === null) return [];
-  const { webEndpoints } = await import('./web-endpoints.ts');
-  const { openApiDocument } = await import('../openapi/document.ts');
-  return webEndpoints(config, parts, { web, log, api, document: openApiDocument, providers });
 }
 
 /** Builds sign-in through providers, which is loaded only where some are configured. */

@@ -7,6 +7,7 @@ import { redeemInvitation } from '../endpoints/redeem-invitation.ts';
 import { selfPassword } from '../endpoints/self-password.ts';
 import { createPageStartCookies, createStartCookies } from '../endpoints/start-cookies.ts';
 import type { Log } from '../log/log.ts';
+import { openApiDocument } from '../openapi/document.ts';
 import { BrowserSessions } from '../web/browser-sessions.ts';
 import { createActivationPage } from '../web/endpoints/activation.ts';
 import { createConsole } from '../web/endpoints/console.ts';
@@ -22,25 +23,16 @@ import { createOfferedProviders } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
 
-/** Dependencies of the pages for people, besides those of the API. */
-export interface WebEndpointParts {
-  readonly web: NonNullable<SharedParts['web']>;
-  /** The endpoints of the API, which the forms call. */
-  readonly api: readonly AnyEndpoint[];
-  readonly document: () => object;
-  readonly providers: Pick<ProviderEndpoints, 'onPages' | 'onConsole'>;
-  readonly log: Pick<Log, 'warn'>;
-}
-
-/** Builds the pages for people; a form is left out if Postern doesn't serve the endpoint that it calls. */
+/** Builds the pages for people; a form is left out if Postern doesn't serve the endpoint of `api` that it calls. */
 export function webEndpoints(
   config: Config,
   parts: EndpointParts,
-  { web, api, document, providers, log }: WebEndpointParts,
+  { area, webCookie }: NonNullable<SharedParts['web']>,
+  log: Log,
+  api: readonly AnyEndpoint[],
+  { onPages, onConsole }: ProviderEndpoints,
 ): readonly Endpoint<'open'>[] {
-  const { area, webCookie } = web;
   const { records, cookie, cookies, minPasswordLength } = parts;
-  const { onPages, onConsole } = providers;
   const startCookiesAt = (host: string) => [
     createPageStartCookies(cookie, area.originAt(host), area.path),
     createStartCookies(cookie),
@@ -99,6 +91,6 @@ export function webEndpoints(
     ...(redeem === undefined ? [] : createInvitationPage({ ...common, redeem })),
     ...(change === undefined ? [] : createPasswordPage({ ...common, change })),
     createAssetFiles(area),
-    createDocumentFile(area.path, document),
+    createDocumentFile(area.path, openApiDocument),
   ];
 }

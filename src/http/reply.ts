@@ -206,10 +206,7 @@ function contentOf({ body, content }: Reply): Content | null {
   return body === undefined ? null : { type: 'application/json', bytes: Buffer.from(JSON.stringify(body)) };
 }
 
-/**
- * The complete response, as latin1 text, to bytes that aren't a request; the connection ends with it. `more`: further
- * headers, names and values in turn.
- */
+/** The response, as latin1 text, to bytes that aren't a request. `more`: further headers, names and values in turn. */
 export function unreadableRequestResponse(
   refusal: Refusal,
   realm: string,

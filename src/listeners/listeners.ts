@@ -13,12 +13,6 @@ import type { ListenersTls } from './listener-certificates.ts';
 import { listenerLimits } from './listener-limits.ts';
 import { createPublicListener } from './public-listener.ts';
 
-/** Address of a listener that is to be opened. */
-export interface ListenerAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
 interface Listener {
   readonly server: Pick<Http1Server<Exchange>, 'listen' | 'renewTls' | 'announceClose' | 'drain'>;
   apply(config: Config, tls: ListenerTls | null): void;
@@ -105,7 +99,10 @@ export class Listeners {
   }
 
   /** Opens all at these addresses; `isShared` as for {@link Http1Server.listen}. */
-  async listen(addresses: readonly ListenerAddress[], isShared: boolean): Promise<AddressInfo[]> {
+  async listen(
+    addresses: readonly { readonly host: string; readonly port: number }[],
+    isShared: boolean,
+  ): Promise<AddressInfo[]> {
     const opened: AddressInfo[] = [];
     for (const [index, { host, port }] of addresses.entries())
       opened.push(await this.#all[index]!.server.listen(host, port, isShared));

@@ -1,17 +1,21 @@
 import { encodeHeaderValue, type Principal } from '../credentials/principal.ts';
 import { FieldBlock } from '../http1/message/head-text.ts';
 
-/** Facts about the caller that an upstream can receive in a header whose name it chooses. */
-export type IdentityField =
-  | 'subject'
-  | 'username'
-  | 'display_name'
-  | 'email'
-  | 'method'
-  | 'scopes'
-  | 'scopes_csv'
-  | 'credential_id'
-  | 'tenant';
+/** Facts about the caller that an upstream can receive, as header values; null: the header is left out. */
+const identityValues = {
+  subject: ({ userId }) => encodeHeaderValue(userId),
+  username: ({ username }) => encoded(username),
+  display_name: ({ displayName }) => encoded(displayName),
+  email: ({ email }) => encoded(email),
+  method: ({ kind }) => kind,
+  scopes: ({ scopes }) => scopes.map(encodeHeaderValue).join(' '),
+  scopes_csv: ({ scopes }) => scopes.map(encodeHeaderValue).join(','),
+  credential_id: ({ credentialId }) => encodeHeaderValue(credentialId),
+  tenant: (_principal, tenant) => encodeHeaderValue(tenant),
+} satisfies Record<string, (principal: Principal, tenant: string) => string | null>;
+
+/** A fact about the caller that an upstream can receive in a header whose name it chooses. */
+export type IdentityField = keyof typeof identityValues;
 
 /** The headers by which one upstream learns who the caller is. */
 export type IdentityHeadersOf = (principal: Principal) => FieldBlock;
@@ -33,7 +37,7 @@ export function createIdentityHeaders(
       headers = new FieldBlock([
         ...principal.identity.fields,
         ...fields.flatMap(([name, field]) => {
-          const value = headerValue(principal, field, tenant);
+          const value = identityValues[field](principal, tenant);
           return value === null ? [] : [name, value];
         }),
       ]);
@@ -41,29 +45,6 @@ export function createIdentityHeaders(
     }
     return headers;
   };
-}
-
-function headerValue(principal: Principal, field: IdentityField, tenant: string): string | null {
-  switch (field) {
-    case 'subject':
-      return encodeHeaderValue(principal.userId);
-    case 'username':
-      return encoded(principal.username);
-    case 'display_name':
-      return encoded(principal.displayName);
-    case 'email':
-      return encoded(principal.email);
-    case 'method':
-      return principal.kind;
-    case 'scopes':
-      return principal.scopes.map(encodeHeaderValue).join(' ');
-    case 'scopes_csv':
-      return principal.scopes.map(encodeHeaderValue).join(',');
-    case 'credential_id':
-      return encodeHeaderValue(principal.credentialId);
-    case 'tenant':
-      return encodeHeaderValue(tenant);
-  }
 }
 
 /** Null for a text that is missing or empty: the header is left out. */

@@ -3,23 +3,13 @@ import { isOwnCookie, type OwnCookies, setCookieName } from '../http/cookies.ts'
 import type { Exchange } from '../http/exchange.ts';
 import { hopByHopOfResponses } from '../http/header-names.ts';
 import { hstsFields } from '../http/hsts.ts';
-import type { RequestHead } from '../http/request-head.ts';
 import { cachedByName } from '../http1/message/name-cache.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 
 /** The credential of a request as shared caches see it: they know only `Authorization` (RFC 9111 §3.5). */
 export type SeenCredential = 'none' | 'known' | 'unknown';
 
-/** The credential of `principal` as shared caches see it; `principal` is null for a request without one. */
-export function seenCredential(
-  principal: Principal | null,
-  { apiKeyCount }: Pick<RequestHead, 'apiKeyCount'>,
-): SeenCredential {
-  if (principal === null) return 'none';
-  return apiKeyCount > 0 ? 'unknown' : 'known';
-}
-
-/** Decides which headers of an upstream's response reach the client. */
+/** Decides the headers of the response that a client gets to a forwarded request. */
 export interface ResponseRules {
   readonly ownCookies: OwnCookies;
   /** True if Postern sets `Access-Control-*`, in place of the upstream. */
@@ -28,10 +18,6 @@ export interface ResponseRules {
   readonly hasHsts: boolean;
   /** True if an upstream's service worker is kept to its own folder. */
   readonly dropsServiceWorkerScope: boolean;
-}
-
-/** Decides all headers of the response that a client gets to a forwarded request. */
-export interface ForwardedResponseRules extends ResponseRules {
   /** Returns the CORS headers of a response, names and values in turn; none when the upstream owns CORS. */
   readonly corsHeaders: (exchange: Exchange) => readonly string[];
 }
@@ -76,7 +62,7 @@ export function responseFields(
   fields: readonly string[],
   requestId: string,
   credential: SeenCredential,
-  rules: ResponseRules,
+  rules: Omit<ResponseRules, 'corsHeaders'>,
 ): string[] {
   const headers = ['X-Request-Id', requestId];
   let cacheControl: string | null = null;
@@ -124,9 +110,10 @@ export function forwardedResponseFields(
   fields: readonly string[],
   exchange: Exchange,
   principal: Principal | null,
-  rules: ForwardedResponseRules,
+  rules: ResponseRules,
 ): readonly string[] {
-  const all = responseFields(fields, exchange.id, seenCredential(principal, exchange.head), rules);
+  const seen = exchange.head.apiKeyCount > 0 ? 'unknown' : 'known';
+  const all = responseFields(fields, exchange.id, principal === null ? 'none' : seen, rules);
   for (const text of rules.corsHeaders(exchange)) all.push(text);
   for (const text of exchange.responseFields) all.push(text);
   return exchange.isByWebCookie ? keptPrivate(all) : all;

@@ -6,7 +6,7 @@ import {
   offersOwnProtocol,
   ownProtocol,
 } from '../http/websocket-protocols.ts';
-import { type ForwardedResponseRules, responseFields } from './response-headers.ts';
+import { type ResponseRules, responseFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import { Tunnel } from './tunnel.ts';
 
@@ -23,7 +23,7 @@ export function switchFields(
   fields: readonly string[],
   exchange: Exchange,
   upgrade: string,
-  rules: ForwardedResponseRules,
+  rules: ResponseRules,
 ): string[] {
   const all = responseFields(fields, exchange.id, 'none', rules);
   all.push(
