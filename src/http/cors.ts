@@ -26,8 +26,8 @@ export function isPreflight(method: string, head: RequestHead): boolean {
 }
 
 /**
- * Creates the protocol. `origins` are spelled as browsers send them: scheme, host, and the port unless it is the scheme's default;
- * their pages may read the headers of `expose` besides the usual ones. `isClosed` names the hosts, by their Host header, whose
+ * Creates the protocol. `origins` are spelled as browsers send them: scheme, host, and the port unless it is the default; their
+ * pages may read the headers of `expose` besides the usual ones. `isClosed` names the hosts, by their Host header, whose
  * responses other origins' pages may not read.
  */
 export function createCors(

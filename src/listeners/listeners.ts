@@ -8,10 +8,15 @@ import type { Http1Server } from '../http1/server/server.ts';
 import type { ListenerTls } from '../http1/server/tls-settings.ts';
 import { AskingProxies, type DecisionListenerParts } from './asking-proxies.ts';
 import { FailedHandshakes } from './failed-handshakes.ts';
-import { HttpListener, type ListenerRole } from './http-listener.ts';
+import { HttpListener, type ListenerRole, listenerLimits } from './http-listener.ts';
 import type { ListenersTls } from './listener-certificates.ts';
-import { listenerLimits } from './listener-limits.ts';
 import { createPublicListener } from './public-listener.ts';
+
+/** Address of a listener that is to be opened. */
+export interface ListenerAddress {
+  readonly host: string;
+  readonly port: number;
+}
 
 interface Listener {
   readonly server: Pick<Http1Server<Exchange>, 'listen' | 'renewTls' | 'announceClose' | 'drain'>;
@@ -99,10 +104,7 @@ export class Listeners {
   }
 
   /** Opens all at these addresses; `isShared` as for {@link Http1Server.listen}. */
-  async listen(
-    addresses: readonly { readonly host: string; readonly port: number }[],
-    isShared: boolean,
-  ): Promise<AddressInfo[]> {
+  async listen(addresses: readonly ListenerAddress[], isShared: boolean): Promise<AddressInfo[]> {
     const opened: AddressInfo[] = [];
     for (const [index, { host, port }] of addresses.entries())
       opened.push(await this.#all[index]!.server.listen(host, port, isShared));

@@ -12,8 +12,8 @@ import {
   type ListenerParts,
   type ListenerRole,
   type ListenerSettings,
+  listenerLimits,
 } from './http-listener.ts';
-import { listenerLimits } from './listener-limits.ts';
 
 /** Creates the listener for clients; `tls`: null for plain HTTP. */
 export function createPublicListener(

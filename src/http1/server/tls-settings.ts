@@ -77,10 +77,7 @@ export function contextOptions({ cert, key, clients }: ListenerTls): SecureConte
 }
 
 /** Node's options for requesting client certificates. */
-export function clientCertificateOptions({ clients }: ListenerTls): {
-  readonly requestCert: boolean;
-  readonly rejectUnauthorized: boolean;
-} {
+export function clientCertificateOptions({ clients }: ListenerTls) {
   return { requestCert: clients !== null, rejectUnauthorized: clients?.isRequired === true };
 }
 
