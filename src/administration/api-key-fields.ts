@@ -4,6 +4,7 @@ import { rfc3339 } from '../input/pydantic-datetime.ts';
 import {
   codePointString,
   distinctList,
+  oneOf,
   togetherAtLeastOne,
   withoutControlCharacters,
 } from '../input/pydantic-types.ts';
@@ -11,23 +12,24 @@ import type { ApiKeyStatus, ListedApiKey } from '../stores/api-key.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
 import { toTimestamp } from './timestamp.ts';
 
-/** Bounds of a new key. */
-export interface NewKeyBounds {
-  /** Scopes that can be granted; empty: any scope (the OpenAPI document). */
+/**
+ * Fields of a new key; an empty catalogue stands for any scope (the OpenAPI document). With `maxLifetimeMs`, `expires: null` is
+ * malformed, and so is a later end. `now` is epoch ms.
+ */
+export function apiKeyWriteCreate({
+  catalogue,
+  maxLifetimeMs,
+  now,
+}: {
   readonly catalogue: readonly string[];
-  /** Milliseconds; null: no bound. */
   readonly maxLifetimeMs: number | null;
-  /** Epoch ms. */
   readonly now: () => number;
-}
-
-/** Fields of a new key. With `maxLifetimeMs`, `expires: null` is malformed, and so is a later end. */
-export function apiKeyWriteCreate({ catalogue, maxLifetimeMs, now }: NewKeyBounds) {
+}) {
   const fields = z.strictObject({
     label: codePointString({ min: 1, max: 128, trim: true, pattern: withoutControlCharacters }).describe(
       'Outer white space is trimmed; what is left has 1 to 128 characters.',
     ),
-    scopes: distinctList(scopeOf(catalogue), { max: 64 }).describe(
+    scopes: distinctList(oneOf(catalogue), { max: 64 }).describe(
       "Of the catalogue and the caller's own; may be empty only if `scope_sets` is not.",
     ),
     scope_sets: distinctList(z.string(), { max: 16 }).default([]).describe('Ids of scope sets.'),
@@ -44,24 +46,16 @@ export function apiKeyWriteCreate({ catalogue, maxLifetimeMs, now }: NewKeyBound
   });
 }
 
-function scopeOf(catalogue: readonly string[]) {
-  const [first, ...others] = catalogue;
-  return first === undefined ? z.string() : z.enum([first, ...others]);
-}
-
-/** Presentation of keys. */
-export interface PresentOptions {
-  /** Show `created_by` and `scope_sets` as objects instead of bare ids. */
-  readonly hydrate: boolean;
-  /** Epoch ms, to judge expiry. */
-  readonly now: number;
-  readonly catalogue: ReadonlySet<string>;
-}
-
 type ShownApiKey = Omit<ListedApiKey, 'version'>;
 
-/** A key as `ApiKeyRead`: never the key itself, never its hash. */
-export function presentApiKey(found: ShownApiKey, { hydrate, now, catalogue }: PresentOptions) {
+/**
+ * A key as `ApiKeyRead`: never the key itself, never its hash. `hydrate` shows `created_by` and `scope_sets` as objects instead
+ * of bare ids; `now` is epoch ms, to judge expiry.
+ */
+export function presentApiKey(
+  found: ShownApiKey,
+  { hydrate, now, catalogue }: { hydrate: boolean; now: number; catalogue: ReadonlySet<string> },
+) {
   const { key, owner, sets } = found;
   return {
     id: key.id,

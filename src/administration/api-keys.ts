@@ -1,21 +1,20 @@
 import { uuidv7 } from 'uuidv7';
 import type { z } from 'zod';
 import { mintApiKey } from '../credentials/api-key.ts';
-import type { Held, Holdings } from '../credentials/holdings.ts';
+import type { Held } from '../credentials/holdings.ts';
 import type { Principal } from '../credentials/principal.ts';
 import { heldScopes } from '../credentials/scopes.ts';
 import { Refusal } from '../errors.ts';
 import type { ApiKey, ListedApiKey, RemovedApiKey } from '../stores/api-key.ts';
 import type { CallerFound } from '../stores/caller.ts';
-import type { KeyTransfer, Records } from '../stores/records.ts';
+import type { KeyTransfer } from '../stores/records.ts';
 import type { ScopeSet } from '../stores/scope-set.ts';
 import type { SessionOrigin } from '../stores/session-origin.ts';
 import type { UserRecord } from '../stores/user-records.ts';
 import type { apiKeyWriteCreate } from './api-key-fields.ts';
-import type { Audit, ChangeEvent } from './audit.ts';
-import type { Caller } from './caller.ts';
-import { type CallerRights, rightsOf, rightsOfPrincipal, rightsOfUser } from './caller-rights.ts';
-import { assertHolds } from './privilege.ts';
+import type { ChangeEvent } from './audit.ts';
+import { assertHolds, type Caller, type CallerRights, rightsOf, rightsOfHeld } from './caller.ts';
+import type { PartsWith, UseCaseParts } from './use-case.ts';
 
 /** Scopes that minting and revoking keys requires. */
 export const keysWrite = ['apikeys:write'] as const;
@@ -23,20 +22,11 @@ export const keysWrite = ['apikeys:write'] as const;
 export const usersKeysWrite = ['apikeys:write', 'users:write'] as const;
 
 /** Dependencies of minting. */
-export interface MintParts {
-  readonly records: Pick<Records, 'createApiKeyRecord' | 'deleteApiKey'>;
-  readonly holdings: Holdings;
-  /** All scopes that can be granted. */
-  readonly catalogue: ReadonlySet<string>;
-  /** Prefix of the key. */
-  readonly prefix: string;
+export type MintParts = PartsWith<'createApiKeyRecord' | 'deleteApiKey'> & {
+  readonly keyPrefix: string;
   /** Milliseconds; null: no bound. */
-  readonly maxLifetimeMs: number | null;
-  readonly audit: Audit;
-  /** Epoch ms. */
-  readonly now: () => number;
-  readonly random: (byteCount: number) => Uint8Array;
-}
+  readonly maxKeyLifetimeMs: number | null;
+};
 
 /** Fields of a new key, as {@link apiKeyWriteCreate} validates them. */
 export type NewKeyFields = z.output<ReturnType<typeof apiKeyWriteCreate>>;
@@ -48,16 +38,11 @@ export interface KeyOwner {
   readonly mustHold: boolean;
 }
 
-/** A minted key: its record, and the key itself. */
-export interface Minted {
-  readonly listed: ListedApiKey;
-  readonly raw: string;
-}
-
 /**
- * Mints a key, within the rights of the caller. `recheck` authenticates the caller once more after the commit: if the caller lost
- * the right in the meantime, the key is revoked again and the call rejects. Rejects `not_found`, `insufficient_scope`,
- * `expiry_exceeds_caller`, `conflict` for a disabled owner or a removed set, `not_authenticated` for a removed owner or caller.
+ * Mints a key, within the rights of the caller; `raw` is the key itself. `recheck` authenticates the caller once more after the
+ * commit: if the caller lost the right in the meantime, the key is revoked again and the call rejects. Rejects `not_found`,
+ * `insufficient_scope`, `expiry_exceeds_caller`, `conflict` for a disabled owner or a removed set, `not_authenticated` for a
+ * removed owner or caller.
  */
 export async function mintKey(
   parts: MintParts,
@@ -65,9 +50,9 @@ export async function mintKey(
   owner: KeyOwner,
   fields: NewKeyFields,
   recheck?: () => Promise<Principal>,
-): Promise<Minted> {
+): Promise<{ readonly listed: ListedApiKey; readonly raw: string }> {
   const { records, holdings, audit, now } = parts;
-  const { raw, hint, hash } = mintApiKey(parts.prefix, parts.random);
+  const { raw, hint, hash } = mintApiKey(parts.keyPrefix, parts.random);
   const needed = owner.mustHold ? usersKeysWrite : keysWrite;
   const grantedWith = (sets: readonly ScopeSet[]): Held => ({
     scopes: heldScopes(fields.scopes, sets, parts.catalogue),
@@ -92,8 +77,10 @@ export async function mintKey(
     },
   );
   try {
-    if (recheck !== undefined)
-      assertHolds(rightsOfPrincipal(await recheck()), grantedWith(listed.sets), needed);
+    if (recheck !== undefined) {
+      const { held, scopeSets } = await recheck();
+      assertHolds(rightsOfHeld({ scopes: held, scopeSets }), grantedWith(listed.sets), needed);
+    }
   } catch (error) {
     // The key has not been shown yet.
     await deleteKey(parts, by, listed.key.id, { children: false, ownerId: owner.id });
@@ -104,7 +91,7 @@ export async function mintKey(
 
 /** Refuses a key of another user unless the caller holds as much as that user, who in turn holds as much as the key. */
 function assertMayOwn(
-  holdings: Holdings,
+  holdings: UseCaseParts['holdings'],
   owner: UserRecord | undefined,
   rights: CallerRights,
   { granted, origin }: { readonly granted: Held; readonly origin: SessionOrigin | null },
@@ -112,7 +99,7 @@ function assertMayOwn(
   if (owner === undefined) throw new Refusal('not_found');
   assertHolds(rights, holdings.mostOf(owner), usersKeysWrite);
   assertHolds(rights, granted, usersKeysWrite);
-  assertHolds(rightsOfUser(holdings.ofUser(owner, origin)), granted, []);
+  assertHolds(rightsOfHeld(holdings.ofUser(owner, origin)), granted, []);
 }
 
 /** A key that is minted for another user has no origin: it wasn't minted in a session of that user. */
@@ -123,13 +110,13 @@ function originFrom(caller: CallerFound, ownerId: string): SessionOrigin | null 
 }
 
 function newKey(
-  { maxLifetimeMs, now }: MintParts,
+  { maxKeyLifetimeMs, now }: MintParts,
   { ref }: Caller,
   caller: CallerFound,
   { label, scopes, scope_sets, expires }: NewKeyFields,
 ): Omit<ApiKey, 'hint' | 'createdBy' | 'origin'> {
   const created = now();
-  const latest = maxLifetimeMs === null ? null : created + maxLifetimeMs;
+  const latest = maxKeyLifetimeMs === null ? null : created + maxKeyLifetimeMs;
   const callersEnd = caller.kind === 'api_key' ? (caller.key?.key.expires ?? null) : null;
   // A key never outlives the key that minted it.
   if (expires !== undefined && callersEnd !== null && (expires === null || expires > callersEnd))
@@ -162,17 +149,9 @@ export interface KeyRevocation {
   readonly ownerId?: string | null;
 }
 
-/** Dependencies of revoking keys. */
-export interface RevokeParts {
-  readonly records: Pick<Records, 'deleteApiKey'>;
-  readonly audit: Audit;
-  /** Ends everything that a session or key has in flight. */
-  readonly onCredentialEnded: (credentialId: string) => void;
-}
-
 /** Revokes a key at once; resolves to the ids of all revoked keys. Rejects `not_found`. */
 export async function revokeKey(
-  parts: RevokeParts,
+  parts: PartsWith<'deleteApiKey'>,
   by: Caller,
   id: string,
   revocation: KeyRevocation,
@@ -184,7 +163,7 @@ export async function revokeKey(
 }
 
 function deleteKey(
-  { records, audit }: Pick<RevokeParts, 'records' | 'audit'>,
+  { records, audit }: PartsWith<'deleteApiKey'>,
   by: Caller,
   id: string,
   { children, judge, ownerId = null }: KeyRevocation,
@@ -197,7 +176,7 @@ function deleteKey(
 
 /** Gives a key to another user, whose rights bound it from then on; `judge` may refuse. Rejects `not_found`. */
 export async function transferKey(
-  { records, audit }: { readonly records: Pick<Records, 'transferApiKey'>; readonly audit: Audit },
+  { records, audit }: PartsWith<'transferApiKey'>,
   by: Caller,
   id: string,
   newOwnerId: string,
@@ -206,9 +185,7 @@ export async function transferKey(
   const moved = await records.transferApiKey(id, newOwnerId, {
     caller: by.ref,
     decide: judge,
-    audit: audit.withChange(by, ({ key }) => [
-      { ...keyEvent('api_key_transferred', key, newOwnerId), changes: { fields: ['created_by'] } },
-    ]),
+    audit: audit.withChange(by, ({ key }) => [transferredKeyEvent(key, newOwnerId)]),
   });
   if (moved === undefined) throw new Refusal('not_found');
   return moved;
@@ -221,6 +198,11 @@ export function keyEvent(
   subject: string | null,
 ): ChangeEvent {
   return { event, subject, key: id, target: { type: 'api_key', id, label } };
+}
+
+/** The audit event of a key that was given to another user; `subject` is the id of a user, as in {@link keyEvent}. */
+export function transferredKeyEvent(key: RemovedApiKey, subject: string): ChangeEvent {
+  return { ...keyEvent('api_key_transferred', key, subject), changes: { fields: ['created_by'] } };
 }
 
 /** The audit event of a key that was created, with the rights that were granted to it. */

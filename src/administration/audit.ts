@@ -1,9 +1,15 @@
 import { uuidv7 } from 'uuidv7';
 import { Refusal } from '../errors.ts';
-import { type AuditEventName, auditEvents, type UnrecordedAuditEvent } from '../log/audit-events.ts';
+import {
+  type AuditChanges,
+  type AuditEventName,
+  auditEvents,
+  type UnrecordedAuditEvent,
+} from '../log/audit-events.ts';
 import type { AuditEntry, Log } from '../log/log.ts';
-import type { AuditDraft, AuditOf } from '../stores/audit.ts';
+import type { AuditDraft, AuditEvent, AuditOf } from '../stores/audit.ts';
 import type { Author } from './caller.ts';
+import { toTimestamp } from './timestamp.ts';
 
 /** An event; its author, its time and, for users and sessions, its target are added. Default outcome: success. */
 type EventNamed<Name extends AuditEventName> = Omit<
@@ -18,14 +24,13 @@ export type ChangeEvent = EventNamed<Exclude<AuditEventName, UnrecordedAuditEven
 /** An event that belongs to no change of the records: access has ended, or something was refused. */
 export type OtherEvent = EventNamed<UnrecordedAuditEvent>;
 
-/** Dependencies of {@link Audit}. */
-export interface AuditParts {
+interface AuditParts {
   readonly log: Pick<Log, 'audit'>;
   /** Keeps an event about access that has ended in the records, without delaying that end; the log has the event already. */
   readonly keep: (event: AuditDraft) => void;
   /** Set if a gateway on the same records should log the events of changes as well, because this process isn't one. */
   readonly isForGateways?: boolean;
-  /** The clock, epoch ms. */
+  /** Epoch ms. */
   readonly now: () => number;
 }
 
@@ -89,4 +94,57 @@ export async function auditingThrottle<T>(
       audit.record(author, { event, outcome: 'failure', subject: null, reason: error.code });
     throw error;
   }
+}
+
+/** The audited fields of a record, by their names in the interface. */
+interface AuditedFields extends Readonly<Record<string, unknown>> {
+  readonly scopes?: readonly string[];
+  readonly scope_sets?: readonly string[];
+}
+
+/**
+ * The difference between two states of a record: the scopes and sets that were added or removed, and only the names of
+ * other fields.
+ */
+export function changesBetween(before: AuditedFields, after: AuditedFields): AuditChanges | null {
+  const { scopes, scope_sets, ...others } = after;
+  const fields = Object.keys(others).filter((name) => before[name] !== others[name]);
+  const changes = {
+    ...(fields.length > 0 && { fields }),
+    ...difference('scopes', before.scopes, scopes),
+    ...difference('scope_sets', before.scope_sets, scope_sets),
+  };
+  return Object.keys(changes).length === 0 ? null : changes;
+}
+
+function difference(name: string, before: readonly string[] = [], after: readonly string[] = []) {
+  const added = after.filter((item) => !before.includes(item));
+  const removed = before.filter((item) => !after.includes(item));
+  return added.length + removed.length === 0 ? {} : { [name]: { added, removed } };
+}
+
+/** Sorts after the id of any event of the same number. */
+export const afterAnyId = '~';
+
+/** An audit event as `AuditEvent`. */
+export function presentAuditEvent(event: AuditEvent) {
+  const { repeated } = event;
+  return {
+    id: event.id,
+    time: toTimestamp(event.time),
+    event: event.event,
+    outcome: event.outcome,
+    actor: event.actor,
+    target: event.target,
+    changes: event.changes,
+    reason: event.reason ?? null,
+    address: event.address,
+    user_agent: event.userAgent ?? null,
+    request_id: event.requestId,
+    ...(repeated !== undefined && {
+      count: repeated.count,
+      first: toTimestamp(repeated.first),
+      last: toTimestamp(repeated.last),
+    }),
+  };
 }

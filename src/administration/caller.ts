@@ -1,4 +1,7 @@
+import type { Held, Holdings } from '../credentials/holdings.ts';
 import type { Principal } from '../credentials/principal.ts';
+import { missingScopes, sortedDistinct } from '../credentials/scopes.ts';
+import { Refusal } from '../errors.ts';
 import {
   type Actor,
   type AuditEntry,
@@ -7,7 +10,9 @@ import {
   configuration,
   system,
 } from '../log/log.ts';
-import type { CallerRef } from '../stores/caller.ts';
+import type { CallerFound, CallerRef } from '../stores/caller.ts';
+import { administratorSetId } from '../stores/scope-set.ts';
+import { admitsSession } from '../stores/session-epoch.ts';
 
 /** The author of an audit event. */
 export interface Author {
@@ -51,4 +56,92 @@ function refOf(principal: Principal): CallerRef {
     ? { scopes: principal.scopes, scopeSets: [] }
     : { scopes: null, scopeSets: null };
   return { kind, userId, session: { id: credentialId, epoch }, origin, ...allowed };
+}
+
+/** Rights of the caller of a change by the presented credential, as of the change. */
+export interface CallerRights {
+  readonly scopes: ReadonlySet<string>;
+  /** Ids of the sets that the credential may grant. */
+  readonly scopeSets: ReadonlySet<string>;
+  /** True for the operator's commands, and for administrators with an unrestricted credential: nothing is beyond them. */
+  readonly holdsEverything: boolean;
+}
+
+const everything: CallerRights = { scopes: new Set(), scopeSets: new Set(), holdsEverything: true };
+
+/**
+ * Judges the caller of a change by what its transaction read. Refuses `invalid_token` and `invalid_api_key` when the
+ * credential has ended since it was presented; `now` is epoch ms.
+ */
+export function rightsOf(caller: CallerFound, holdings: Holdings, now: number): CallerRights {
+  switch (caller.kind) {
+    case 'session': {
+      const { ref, user: found } = caller;
+      if (found === undefined || found.user.disabled) throw new Refusal('invalid_token');
+      if (ref.session !== undefined && !admitsSession(found.user, ref.session))
+        throw new Refusal('invalid_token');
+      const held = holdings.ofUser(found, ref.origin ?? null);
+      return rightsOfHeld({
+        scopes: within(ref.scopes, held.scopes),
+        scopeSets: within(ref.scopeSets, held.scopeSets),
+      });
+    }
+    case 'api_key': {
+      const found = caller.key;
+      const hasEnded =
+        found === undefined ||
+        found.owner?.disabled === true ||
+        (found.key.expires !== null && found.key.expires <= now);
+      if (hasEnded) throw new Refusal('invalid_api_key');
+      return rightsOfHeld(holdings.ofKey(found));
+    }
+    default:
+      return everything;
+  }
+}
+
+/** Rights that a holder of these could grant. */
+export function rightsOfHeld({ scopes, scopeSets }: HeldScopes): CallerRights {
+  return {
+    scopes: new Set(scopes),
+    scopeSets: new Set(scopeSets),
+    holdsEverything: scopeSets.includes(administratorSetId),
+  };
+}
+
+type HeldScopes = Pick<Held, 'scopeSets'> & { readonly scopes: Iterable<string> };
+
+function within(presented: readonly string[] | null, held: readonly string[]): readonly string[] {
+  return presented === null ? held : presented.filter((name) => held.includes(name));
+}
+
+/** Rights that a call grants, or that the user to be changed holds. */
+export interface Wanted extends Held {
+  /** The scopes of the sets, if `scopes` doesn't include them; a refusal names them in place of a missing set. */
+  readonly setScopes?: readonly string[];
+}
+
+/**
+ * Refuses `insufficient_scope`, naming the missing scopes, unless the caller holds every wanted scope and the wanted sets
+ * themselves, because a set may grow. `needed` are the scopes that the call itself requires. Applies to granted rights, and to
+ * the rights of a user who is to be changed: a caller who could change a holder of more could become one.
+ */
+export function assertHolds(
+  rights: CallerRights,
+  { scopes, scopeSets, setScopes = scopes }: Wanted,
+  needed: readonly string[],
+): void {
+  if (rights.holdsEverything) return;
+  const wanted = [...needed, ...scopes];
+  const missing = missingScopes(wanted, rights.scopes);
+  const holdsSets = scopeSets.every((id) => rights.scopeSets.has(id));
+  if (missing.length === 0 && holdsSets) return;
+  // A caller who holds each scope of a set, but not the set, is told the scopes: the name of a set stays private.
+  const named = [missing, missingScopes(setScopes, rights.scopes), setScopes, wanted].find(
+    (names) => names.length > 0,
+  );
+  throw new Refusal('insufficient_scope', {
+    missingScopes: sortedDistinct(named ?? []),
+    neededScopes: sortedDistinct(wanted),
+  });
 }

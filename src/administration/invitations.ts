@@ -1,37 +1,26 @@
-import type { Holdings } from '../credentials/holdings.ts';
 import { invitationHash, invitationLifetimeMs, mintInvitation } from '../credentials/invitation-token.ts';
-import { Refusal } from '../errors.ts';
+import type { AddressThrottle } from '../credentials/throttle.ts';
+import { isRefusal, Refusal } from '../errors.ts';
 import type { CallerRef } from '../stores/caller.ts';
-import type { InvitationFound, InvitationRecords } from '../stores/invitation-records.ts';
+import type { InvitationFound } from '../stores/invitation-records.ts';
 import type { UserRecord } from '../stores/user-records.ts';
-import type { Audit } from './audit.ts';
-import type { Author, Caller } from './caller.ts';
-import { rightsOf } from './caller-rights.ts';
-import { assertHolds } from './privilege.ts';
+import { type Audit, auditingThrottle } from './audit.ts';
+import { type Author, assertHolds, type Caller, rightsOf } from './caller.ts';
 import { endSessions, type SessionEndParts } from './sessions.ts';
+import type { PartsWith, UseCaseParts } from './use-case.ts';
 import { userEvent } from './user-events.ts';
-import { assertMayChange, assertUnmanaged, type UserRights } from './users.ts';
-
-/** Dependencies of {@link inviteUser}. */
-export interface InvitingParts extends UserRights {
-  readonly records: Pick<InvitationRecords, 'inviteUser'>;
-  readonly audit: Audit;
-  readonly random: (byteCount: number) => Uint8Array;
-}
-
-/** A new invitation. */
-export interface Invitation {
-  /** The token by which the user sets a password, shown this once. */
-  readonly token: string;
-  /** Epoch ms. */
-  readonly expires: number;
-}
+import { assertMayChange, assertUnmanaged } from './users.ts';
 
 /**
- * Invites a user who holds no more than the caller; an earlier invitation of the user ends. Rejects `not_found`,
- * `insufficient_scope`, `managed`, and `conflict` for a service.
+ * Invites a user who holds no more than the caller; an earlier invitation of the user ends. Resolves to the token by which the
+ * user sets a password, shown this once, and to its end, epoch ms. Rejects `not_found`, `insufficient_scope`, `managed`, and
+ * `conflict` for a service.
  */
-export async function inviteUser(parts: InvitingParts, by: Caller, id: string): Promise<Invitation> {
+export async function inviteUser(
+  parts: PartsWith<'inviteUser'>,
+  by: Caller,
+  id: string,
+): Promise<{ readonly token: string; readonly expires: number }> {
   const { records, audit, now, random } = parts;
   const { token, hash } = mintInvitation(random);
   const created = now();
@@ -61,46 +50,66 @@ function invitationMakerOf(ref: CallerRef): CallerRef {
   return maker;
 }
 
-/** Dependencies of {@link redeemInvitation}. */
-export interface RedeemingParts extends UserRights, SessionEndParts {
-  readonly records: Pick<InvitationRecords, 'redeemInvitation'>;
+/**
+ * The invited user; before any other problem, because without a valid token nothing more can be learned. Unknown, used, expired
+ * and no longer valid invitations are refused alike. Rejects `invalid_invitation`, `too_many_attempts`.
+ */
+export async function requireInvited(
+  parts: PartsWith<'findInvitation'> & { readonly tokenThrottles: { readonly invitation: AddressThrottle } },
+  by: Author,
+  token: string,
+  address: string,
+): Promise<UserRecord> {
+  const { records, tokenThrottles, audit } = parts;
+  const counted = tokenThrottles.invitation.attempt(address);
+  const attempt = await auditingThrottle(counted, audit, by, 'invitation_failed');
+  const invitation = await records.findInvitation(invitationHash(token));
+  if (invitation === undefined || !isRedeemable(invitation, parts))
+    throw refused(audit, by, invitation?.found.user.id);
+  await attempt.giveBack();
+  return invitation.found;
 }
 
 /** Sets the password of the invited user, once; the user's sessions end. Rejects `invalid_invitation`. */
 export async function redeemInvitation(
-  parts: RedeemingParts,
+  parts: PartsWith<'redeemInvitation'> & SessionEndParts,
   by: Author,
   token: string,
   passwordHash: string,
 ): Promise<void> {
-  const { records, holdings, audit, now } = parts;
-  const redeemed = await records.redeemInvitation(invitationHash(token), {
+  const { records, audit } = parts;
+  const use = {
     // Anything may have changed while the password was hashed.
-    decide(invitation) {
-      if (isRedeemable(invitation, holdings, now())) return passwordHash;
+    decide(invitation: InvitationFound) {
+      if (isRedeemable(invitation, parts)) return passwordHash;
       throw new Refusal('invalid_invitation');
     },
     audit: audit.withChange(by, (made: UserRecord) => [
       { ...userEvent('invitation_redeemed', made), changes: { fields: ['password'] } },
     ]),
+  };
+  const redeemed = await records.redeemInvitation(invitationHash(token), use).catch((error: unknown) => {
+    if (!isRefusal(error, 'invalid_invitation')) throw error;
   });
-  if (redeemed === undefined) throw new Refusal('invalid_invitation');
+  if (!redeemed) throw refused(audit, by);
   await endSessions(parts, by, redeemed.user.id);
+}
+
+function refused(audit: Audit, by: Author, userId: string | null = null): Refusal {
+  audit.record(by, { event: 'invitation_failed', outcome: 'failure', subject: userId });
+  return new Refusal('invalid_invitation');
 }
 
 /**
  * True if an invitation still sets a password: its maker is enabled and holds all that the user holds now, and the user is
- * an enabled person whom the configuration does not manage. `now` is epoch ms.
+ * an enabled person whom the configuration does not manage.
  */
-export function isRedeemable(
-  { found, maker, expires }: InvitationFound,
-  holdings: Holdings,
-  now: number,
-): boolean {
+function isRedeemable({ found, maker, expires }: InvitationFound, { holdings, now }: UseCaseParts): boolean {
   const { kind, disabled, managed } = found.user;
-  if (expires <= now || kind !== 'person' || disabled || managed) return false;
+  const instant = now();
+  if (expires <= instant || kind !== 'person' || disabled || managed) return false;
   try {
-    assertHolds(rightsOf(maker, holdings, now), holdings.mostOf(found), []);
+    assertHolds(rightsOf(maker, holdings, instant), holdings.mostOf(found), []);
     return true;
   } catch (error) {
     if (error instanceof Refusal) return false;

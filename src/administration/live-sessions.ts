@@ -30,8 +30,7 @@ export class LiveSessionFinder {
   async find(id: string): Promise<OwnedSession | undefined> {
     const session = await this.#sessions.find(id);
     if (session === undefined) return undefined;
-    const owner = await this.#ownerOf(session);
-    return owner && { session, owner };
+    return admitted([session], [await this.#records.findUser(session.userId)])[0];
   }
 
   /** A page of live sessions. Sessions that ended with an earlier epoch of their user are removed, and so not counted. */
@@ -40,7 +39,7 @@ export class LiveSessionFinder {
       const page = await this.#sessions.list(query);
       const owners = await this.#ownersOf(page.items);
       const dead = page.items.filter((session, index) => hasEnded(session, owners[index]));
-      if (dead.length === 0 || reads === maxReads) return { ...page, items: admittedOf(page.items, owners) };
+      if (dead.length === 0 || reads === maxReads) return { ...page, items: admitted(page.items, owners) };
       await Promise.all(dead.map(({ id }) => this.#sessions.revoke(id)));
     }
   }
@@ -51,19 +50,15 @@ export class LiveSessionFinder {
       if (!users.has(userId)) users.set(userId, this.#records.findUser(userId));
     return Promise.all(sessions.map(async ({ userId }) => users.get(userId)));
   }
-
-  async #ownerOf(session: Session): Promise<UserWithSets | undefined> {
-    return admitted(session, await this.#records.findUser(session.userId));
-  }
 }
 
-function admittedOf(
+function admitted(
   sessions: readonly Session[],
   owners: readonly (UserWithSets | undefined)[],
 ): readonly OwnedSession[] {
   return sessions.flatMap((session, index) => {
-    const owner = admitted(session, owners[index]);
-    return owner === undefined ? [] : [{ session, owner }];
+    const owner = owners[index];
+    return owner !== undefined && admitsSession(owner.user, session) ? [{ session, owner }] : [];
   });
 }
 
@@ -72,17 +67,11 @@ function hasEnded({ id, epoch }: Session, owner: UserWithSets | undefined): bool
   return owner === undefined || (epoch < owner.user.epoch && id !== owner.user.carriedSession);
 }
 
-function admitted(session: Session, found: UserWithSets | undefined): UserWithSets | undefined {
-  return admitsSession(found?.user, session) ? found : undefined;
-}
-
 /** A session as `SessionRead`, without `current`. */
 export function presentSession(
   { session, owner }: OwnedSession,
   { holdings, hydrate }: { readonly holdings: Holdings; readonly hydrate: boolean },
 ) {
-  const held = holdings.ofUser(owner, originOf(session)).scopes;
-  const scopes = session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
   return {
     id: session.id,
     user: hydrate ? { id: session.userId, username: owner.user.username } : session.userId,
@@ -90,10 +79,16 @@ export function presentSession(
     last_used: toTimestamp(session.lastUsed),
     expires: toTimestamp(session.expires),
     method: session.method,
-    scopes: [...scopes],
+    scopes: [...scopesOf(session, owner, holdings)],
     address: session.address,
     user_agent: session.userAgent.slice(0, maxUserAgentLength),
   };
+}
+
+/** Scopes that the next access token of a session holds. */
+export function scopesOf(session: Session, owner: UserWithSets, holdings: Holdings): readonly string[] {
+  const held = holdings.ofUser(owner, originOf(session)).scopes;
+  return session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
 }
 
 /** Characters of a User-Agent that are shown. */

@@ -89,20 +89,17 @@ function byKey<Value>(map: Readonly<Record<string, Value>>): readonly (readonly 
 function eventsOf(made: ManagedOutcome): readonly ChangeEvent[] {
   if (made.outcome !== 'applied') return [];
   const { createdSets, changedSets, createdUsers, changedUsers } = made.changes;
+  // The number of the configuration that is no longer in force.
+  const target = { type: 'configuration', id: String(made.superseded) } as const;
   return [
-    ...supersededEvents(made.superseded),
+    ...(made.superseded === null
+      ? []
+      : [{ event: 'configuration_superseded', subject: null, target } as const]),
     ...createdSets.flatMap(createdSetEvents),
     ...changedSets.flatMap(changedSetEvents),
     ...createdUsers.flatMap(createdUserEvents),
     ...changedUsers.flatMap(changedUserEvents),
   ];
-}
-
-/** The audit event about a superseded configuration; `number` is that of the one that is no longer in force. */
-function supersededEvents(number: number | null): ChangeEvent[] {
-  if (number === null) return [];
-  const target = { type: 'configuration', id: String(number) } as const;
-  return [{ event: 'configuration_superseded', subject: null, target }];
 }
 
 function findingOf(conflict: ManagedConflict): Finding {

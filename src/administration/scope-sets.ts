@@ -1,41 +1,79 @@
 import { uuidv7 } from 'uuidv7';
-import type { z } from 'zod';
-import type { Holdings } from '../credentials/holdings.ts';
+import { z } from 'zod';
 import { heldScopes } from '../credentials/scopes.ts';
 import { Refusal } from '../errors.ts';
+import {
+  codePointString,
+  distinctList,
+  linesWithoutControlCharacters,
+  oneOf,
+  withoutControlCharacters,
+} from '../input/pydantic-types.ts';
 import type { CallerFound } from '../stores/caller.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
-import type { Changed, ScopeSetRecord, ScopeSetRecords } from '../stores/scope-set-records.ts';
-import type { Audit, ChangeEvent } from './audit.ts';
-import type { Caller } from './caller.ts';
-import { rightsOf } from './caller-rights.ts';
-import { changesBetween } from './changes-between.ts';
-import { assertHolds } from './privilege.ts';
-import type { scopeSetPatch } from './scope-set-fields.ts';
+import type { Changed, ScopeSetRecord } from '../stores/scope-set-records.ts';
+import { type ChangeEvent, changesBetween } from './audit.ts';
+import { assertHolds, type Caller, rightsOf } from './caller.ts';
+import { toTimestamp } from './timestamp.ts';
+import type { PartsWith, UseCaseParts } from './use-case.ts';
 
 /** Scopes that changing scope sets requires. */
 export const scopeSetsWrite = ['scopesets:write'] as const;
 
-/** Dependencies of the changes of scope sets. */
-export interface ScopeSetParts {
-  readonly records: Pick<ScopeSetRecords, 'createScopeSet' | 'changeScopeSet' | 'removeScopeSet'>;
-  /** All scopes that can be granted. */
-  readonly catalogue: ReadonlySet<string>;
-  readonly holdings: Holdings;
-  readonly audit: Audit;
-  /** Epoch ms. */
-  readonly now: () => number;
+const maxScopes = 256;
+const maxDescription = 1024;
+
+function setFields(catalogue: readonly string[]) {
+  return {
+    name: codePointString({ min: 1, max: 128, trim: true, pattern: withoutControlCharacters }),
+    description: codePointString({ max: maxDescription, pattern: linesWithoutControlCharacters }),
+    scopes: distinctList(oneOf(catalogue), { max: maxScopes }).describe(
+      "Of the catalogue and the caller's own.",
+    ),
+  };
 }
 
-/** Judges a set by what the transaction of its change found, before the caller's rights are judged. */
-export type JudgeSet = (found: ScopeSetRecord) => void;
+/** A new scope set; `catalogue` is sorted, and empty for any scope (the OpenAPI document). */
+export function scopeSetCreate(catalogue: readonly string[]) {
+  const { name, description, scopes } = setFields(catalogue);
+  return z
+    .strictObject({ name, description: description.default(''), scopes })
+    .meta({ id: 'ScopeSetCreate' });
+}
 
-/** Changes of a set; absent members stay, and null is an empty description. */
+/** A merge patch (RFC 7396) of a scope set. */
+export function scopeSetPatch(catalogue: readonly string[]) {
+  const { name, description, scopes } = setFields(catalogue);
+  return z
+    .strictObject({
+      name: name.optional(),
+      description: description.nullable().optional().describe('Null: empty.'),
+      scopes: scopes.optional().describe('Replaces all.'),
+    })
+    .meta({ id: 'ScopeSetPatch', description: 'A merge patch (RFC 7396): absent members stay.' });
+}
+
 type ScopeSetPatch = z.output<ReturnType<typeof scopeSetPatch>>;
+
+/** A scope set as `ScopeSetRead`. */
+export function presentScopeSet(
+  { id, name, description, scopes, created, updated, managed }: ScopeSetRecord,
+  catalogue: ReadonlySet<string>,
+) {
+  return {
+    id,
+    name,
+    description,
+    scopes: id === administratorSetId ? [...catalogue].sort() : [...scopes],
+    created: toTimestamp(created),
+    updated: toTimestamp(updated),
+    managed,
+  };
+}
 
 /** Creates a set of scopes that the caller holds. Rejects `insufficient_scope`, `conflict`. */
 export function createScopeSet(
-  { records, audit, ...parts }: ScopeSetParts,
+  { records, audit, ...parts }: PartsWith<'createScopeSet'>,
   by: Caller,
   fields: Pick<ScopeSetRecord, 'name' | 'description' | 'scopes'>,
 ): Promise<ScopeSetRecord> {
@@ -52,15 +90,15 @@ export function createScopeSet(
 }
 
 /**
- * Changes a set, if the caller holds its scopes of before and after. Rejects `not_found`, `insufficient_scope`, `conflict`,
- * `managed`.
+ * Changes a set, if the caller holds its scopes of before and after; `judge` comes before the caller's rights. Rejects
+ * `not_found`, `insufficient_scope`, `conflict`, `managed`.
  */
 export async function changeScopeSet(
-  { records, audit, ...parts }: ScopeSetParts,
+  { records, audit, ...parts }: PartsWith<'changeScopeSet'>,
   by: Caller,
   id: string,
   { name, description, scopes }: ScopeSetPatch,
-  judge: JudgeSet = () => {},
+  judge: (found: ScopeSetRecord) => void = () => {},
 ): Promise<ScopeSetRecord> {
   const changes = {
     ...(name !== undefined && { name }),
@@ -86,10 +124,10 @@ export async function changeScopeSet(
  * `insufficient_scope`, `conflict`, `managed`, `in_use`.
  */
 export async function removeScopeSet(
-  { records, audit, ...parts }: ScopeSetParts,
+  { records, audit, ...parts }: PartsWith<'removeScopeSet'>,
   by: Caller,
   id: string,
-  judge: JudgeSet = () => {},
+  judge: (found: ScopeSetRecord) => void = () => {},
 ): Promise<ScopeSetRecord> {
   let removed: ScopeSetRecord | undefined;
   const isRemoved = await records.removeScopeSet(id, {
@@ -106,7 +144,7 @@ export async function removeScopeSet(
   return removed;
 }
 
-type Judges = Pick<ScopeSetParts, 'catalogue' | 'holdings' | 'now'>;
+type Judges = Pick<UseCaseParts, 'catalogue' | 'holdings' | 'now'>;
 
 function assertMayChange({ holdings, now }: Judges, caller: CallerFound, scopes: readonly string[]): void {
   assertHolds(rightsOf(caller, holdings, now()), { scopes, scopeSets: [] }, scopeSetsWrite);

@@ -1,6 +1,5 @@
-import type { Holdings } from '../credentials/holdings.ts';
 import type { Principal } from '../credentials/principal.ts';
-import { type AuditEntry, actorOfSession } from '../log/log.ts';
+import { type AuditEntry, actorOfSession, system } from '../log/log.ts';
 import { administratorSet } from '../stores/administrator-set.ts';
 import type { CallerFound } from '../stores/caller.ts';
 import type { Records } from '../stores/records.ts';
@@ -10,21 +9,17 @@ import { admitsSession } from '../stores/session-epoch.ts';
 import type { Session, Sessions } from '../stores/sessions.ts';
 import type { UserRecord } from '../stores/user-records.ts';
 import type { Audit } from './audit.ts';
-import { type Author, actorOf, type Caller } from './caller.ts';
-import { rightsOf } from './caller-rights.ts';
-import { assertHolds } from './privilege.ts';
+import { type Author, actorOf, assertHolds, type Caller, rightsOf } from './caller.ts';
+import type { PartsWith, UseCaseParts } from './use-case.ts';
 import { userEvent } from './user-events.ts';
 
 /** Scopes that ending sessions of others requires. */
 export const sessionsWrite = ['sessions:write'] as const;
 
 /** Dependencies of ending a session. */
-export interface EndSessionParts {
+export interface EndSessionParts extends Pick<UseCaseParts, 'audit' | 'onCredentialEnded'> {
   readonly sessions: Pick<Sessions, 'revoke'>;
   readonly records: Pick<Records, 'findUser'>;
-  readonly audit: Audit;
-  /** Ends everything that a session or key has in flight. */
-  readonly onCredentialEnded: (credentialId: string) => void;
 }
 
 /** The author of the end of a session, as its audit event states it. */
@@ -67,13 +62,9 @@ async function wasAlive(ended: Session, records: EndSessionParts['records']): Pr
 }
 
 /** Dependencies of {@link endSessions}. */
-export interface SessionEndParts {
+export interface SessionEndParts
+  extends Pick<UseCaseParts, 'audit' | 'onCredentialEnded' | 'onSessionsKept'> {
   readonly sessions: Pick<Sessions, 'revokeAllOf'>;
-  readonly audit: Audit;
-  /** Ends everything that a session or key has in flight. */
-  readonly onCredentialEnded: (credentialId: string) => void;
-  /** Called if the session store is unavailable and keeps the ended sessions until they expire. Default: ignored. */
-  readonly onSessionsKept?: (error: unknown) => void;
 }
 
 /**
@@ -129,21 +120,12 @@ async function unlessUnavailable(
   }
 }
 
-/** Dependencies of ending all sessions of users. */
-export interface EndAllParts extends SessionEndParts {
-  readonly sessions: Pick<Sessions, 'revokeAllOf' | 'revokeAll'>;
-  readonly records: Pick<Records, 'endSessionsOfUser' | 'endAllSessions'>;
-  readonly holdings: Holdings;
-  /** Epoch ms. */
-  readonly now: () => number;
-}
-
 /**
  * Ends all sessions of a user by a new epoch of the user's record, then removes them from their store as {@link endSessions}
  * does; `isUser` is false for a user who is gone, and has none. Rejects `insufficient_scope`.
  */
 export async function endSessionsOfUser(
-  parts: EndAllParts,
+  parts: PartsWith<'endSessionsOfUser'> & SessionEndParts,
   by: Caller,
   userId: string,
 ): Promise<{ readonly isUser: boolean; readonly removed: readonly string[] | undefined }> {
@@ -160,7 +142,7 @@ export async function endSessionsOfUser(
  * undefined if the store is unavailable. Rejects `insufficient_scope` unless the caller is an administrator.
  */
 export async function endAllSessions(
-  parts: EndAllParts,
+  parts: PartsWith<'endAllSessions'> & { readonly sessions: Pick<Sessions, 'revokeAll'> },
   by: Caller,
 ): Promise<{ readonly removed: Promise<readonly string[] | undefined> }> {
   const { records, sessions, audit, onCredentialEnded } = parts;
@@ -176,8 +158,41 @@ export async function endAllSessions(
   return { removed };
 }
 
-/** Judges the caller as of the change. */
-function assertMayEnd({ holdings, now }: EndAllParts, caller: CallerFound, sets: readonly ScopeSet[]): void {
+function assertMayEnd({ holdings, now }: UseCaseParts, caller: CallerFound, sets: readonly ScopeSet[]): void {
   const wanted = { scopes: [], scopeSets: sets.map(({ id }) => id), setScopes: holdings.scopesOf(sets) };
   assertHolds(rightsOf(caller, holdings, now()), wanted, sessionsWrite);
+}
+
+/** Dependencies of {@link keepSignIn}. */
+export interface KeepSignInOptions extends Pick<UseCaseParts, 'audit' | 'now'> {
+  readonly records: Pick<Records, 'keepSignIn'>;
+  readonly signIn: {
+    /** Revokes a session just created, whose tokens have not been sent. */
+    readonly cancel: (session: Pick<Session, 'id'>) => Promise<void>;
+  };
+}
+
+/**
+ * Keeps the audit event of a sign-in together with the user's last sign-in; the session exists already, but its tokens have not
+ * been sent. If the event can't be kept, the session is revoked and the call rejects: no one gets in without an event. A process
+ * that is killed before the event is kept leaves a session without any token.
+ */
+export async function keepSignIn(
+  { records, signIn, audit, now }: KeepSignInOptions,
+  origin: Author['origin'],
+  session: Pick<Session, 'id' | 'userId'>,
+  provider?: string,
+): Promise<void> {
+  const { id, userId } = session;
+  const by = { actor: actorOfSession(userId, id), origin };
+  try {
+    await records.keepSignIn(
+      { userId, instant: now() },
+      audit.withChange(by, () => [{ event: 'login_succeeded', provider, subject: userId, session: id }]),
+    );
+  } catch (error) {
+    await signIn.cancel(session);
+    recordSessionEnd(audit, { actor: system, origin }, session);
+    throw error;
+  }
 }

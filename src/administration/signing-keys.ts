@@ -2,25 +2,14 @@ import { type KeySettings, type PlannedSeries, timesOf } from '../credentials/ke
 import { generateSigningKey } from '../credentials/signing-keys.ts';
 import { Refusal } from '../errors.ts';
 import { nextOf, signerOf, turnsAt } from '../stores/key-schedule.ts';
-import {
-  isOfSeries,
-  type KeyChange,
-  type KeyTurnRequest,
-  type SigningKey,
-  type SigningKeyRecords,
-} from '../stores/signing-keys.ts';
-import type { Audit, ChangeEvent } from './audit.ts';
+import { isOfSeries, type KeyChange, type KeyTurnRequest, type SigningKey } from '../stores/signing-keys.ts';
+import type { ChangeEvent } from './audit.ts';
 import type { Caller } from './caller.ts';
-
-/** Dependencies of the changes of signing keys. */
-export interface SigningKeyParts {
-  readonly records: Pick<SigningKeyRecords, 'signingKeys' | 'turnSigningKeys'>;
-  readonly audit: Audit;
-}
+import type { PartsWith } from './use-case.ts';
 
 /** Has the next key of a series sign; resolves to that key, and to when it signs (epoch ms), null for now. */
 export async function rotateSigningKey(
-  parts: SigningKeyParts,
+  parts: PartsWith<'turnSigningKeys'>,
   by: Caller,
   { series, times }: PlannedSeries,
 ): Promise<{ readonly key: SigningKey; readonly signsLater: number | null }> {
@@ -34,7 +23,7 @@ export async function rotateSigningKey(
 
 /** Revokes a key, and has the next one sign; resolves to that one, undefined if nothing signs. Rejects `not_found`. */
 export async function revokeSigningKey(
-  parts: SigningKeyParts,
+  parts: PartsWith<'signingKeys' | 'turnSigningKeys'>,
   by: Caller,
   kid: string,
   settings: KeySettings,
@@ -49,7 +38,7 @@ export async function revokeSigningKey(
 }
 
 async function turn(
-  { records, audit }: SigningKeyParts,
+  { records, audit }: PartsWith<'turnSigningKeys'>,
   by: Caller,
   wanted: Omit<KeyTurnRequest, 'candidate'>,
 ): Promise<KeyChange> {
@@ -63,10 +52,11 @@ export function signingKeyEvents({
   revoked,
   requested,
 }: Pick<KeyChange, 'turn' | 'revoked' | 'requested'>): readonly ChangeEvent[] {
-  const about = (
-    event: 'signing_key_revoked' | 'signing_key_rotated' | 'signing_key_requested',
-    id: string,
-  ) => ({ event, subject: null, target: { type: 'signing_key', id } }) as const;
+  const about = (event: ChangeEvent['event'], id: string): ChangeEvent => ({
+    event,
+    subject: null,
+    target: { type: 'signing_key', id },
+  });
   return [
     ...(revoked === null ? [] : [about('signing_key_revoked', revoked)]),
     ...(turn.start === null ? [] : [about('signing_key_rotated', turn.start)]),

@@ -1,8 +1,9 @@
+import type { AcceptedIdentity } from '../stores/identity.ts';
 import type { Changed } from '../stores/scope-set-records.ts';
+import type { User, UserWithSets } from '../stores/user.ts';
 import type { RemovedUser, UserRecord } from '../stores/user-records.ts';
-import { keyEvent } from './api-keys.ts';
-import type { ChangeEvent } from './audit.ts';
-import { changesBetween } from './changes-between.ts';
+import { keyEvent, transferredKeyEvent } from './api-keys.ts';
+import { type ChangeEvent, changesBetween } from './audit.ts';
 
 /** The audit events of a user that was created. */
 export function createdUserEvents(made: UserRecord): readonly ChangeEvent[] {
@@ -33,11 +34,27 @@ export function removedUserEvents({ found, ...keys }: RemovedUser): readonly Cha
   return [
     { ...userEvent('user_removed', found), changes: userChanges(found, null) },
     ...keys.deletedKeys.map((key) => keyEvent('api_key_deleted', key, id)),
-    ...keys.transferredKeys.map((key) => ({
-      ...keyEvent('api_key_transferred', key, id),
-      changes: { fields: ['created_by'] },
-    })),
+    ...keys.transferredKeys.map((key) => transferredKeyEvent(key, id)),
   ];
+}
+
+/** The audit events of a sign-in that created a user, or changed the user's profile or grants. */
+export function acceptedUserEvents(
+  { found, before }: AcceptedIdentity,
+  provider: string,
+): readonly ChangeEvent[] {
+  const changes = changesBetween(before === undefined ? {} : acceptedFields(before), acceptedFields(found));
+  if (before !== undefined && changes === null) return [];
+  return [{ ...userEvent(before === undefined ? 'user_created' : 'user_changed', found), provider, changes }];
+}
+
+/** Fields that a provider can change: the profile and the grants. */
+function acceptedFields({ user, grants }: UserWithSets) {
+  return {
+    ...profileOf(user),
+    scopes: [...new Set(grants.flatMap((grant) => grant.scopes))],
+    scope_sets: [...new Set(grants.flatMap((grant) => grant.scopeSets))],
+  };
 }
 
 /** An event about a user. */
@@ -55,12 +72,9 @@ function userChanges(before: UserRecord | null, after: UserRecord | null) {
 
 function auditedFields(record: UserRecord | null) {
   if (record === null) return {};
-  const { username, displayName, email, kind, scopes, scopeSets, disabled, passwordHash, managed } =
-    record.user;
+  const { kind, scopes, scopeSets, disabled, passwordHash, managed } = record.user;
   return {
-    username,
-    display_name: displayName ?? undefined,
-    email: email ?? undefined,
+    ...profileOf(record.user),
     kind,
     disabled: disabled || undefined,
     managed: managed || undefined,
@@ -68,4 +82,8 @@ function auditedFields(record: UserRecord | null) {
     scopes,
     scope_sets: scopeSets,
   };
+}
+
+function profileOf({ username, displayName, email }: User) {
+  return { username, display_name: displayName ?? undefined, email: email ?? undefined };
 }

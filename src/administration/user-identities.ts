@@ -1,18 +1,13 @@
 import type { Held } from '../credentials/holdings.ts';
 import { Refusal } from '../errors.ts';
 import type { Identity } from '../stores/identity.ts';
-import type { Records } from '../stores/records.ts';
 import type { UserRecord } from '../stores/user-records.ts';
 import type { ChangeEvent } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { endSessions, type SessionEndParts } from './sessions.ts';
+import type { PartsWith } from './use-case.ts';
 import { userEvent } from './user-events.ts';
-import { assertMayChange, assertUnmanaged, type UserRights } from './users.ts';
-
-/** Dependencies of the changes of identities. */
-export interface UserIdentityParts extends UserRights, SessionEndParts {
-  readonly records: Pick<Records, 'linkUserIdentity' | 'unlinkUserIdentity' | 'findScopeSetByName'>;
-}
+import { assertMayChange, assertUnmanaged } from './users.ts';
 
 /** An identity at the provider of that name. */
 export interface ProviderIdentity extends Identity {
@@ -24,7 +19,7 @@ export interface ProviderIdentity extends Identity {
  * `conflict` if the identity is linked already.
  */
 export async function linkIdentity(
-  parts: UserIdentityParts,
+  parts: PartsWith<'linkUserIdentity' | 'findScopeSetByName'>,
   by: Caller,
   id: string,
   { provider, issuer, subject }: ProviderIdentity,
@@ -47,7 +42,7 @@ export async function linkIdentity(
  * `insufficient_scope`, `managed`, `last_administrator`.
  */
 export async function unlinkIdentity(
-  parts: UserIdentityParts,
+  parts: PartsWith<'unlinkUserIdentity'> & SessionEndParts,
   by: Caller,
   id: string,
   { provider, issuer, subject }: ProviderIdentity,
@@ -72,7 +67,10 @@ const missingSet = '';
  * All rights named by the grants of the issuer's providers: a caller who links a subject decides whose account gets them,
  * whatever the subject is granted today.
  */
-async function everythingGrantable({ records, holdings }: UserIdentityParts, issuer: string): Promise<Held> {
+async function everythingGrantable(
+  { records, holdings }: PartsWith<'findScopeSetByName'>,
+  issuer: string,
+): Promise<Held> {
   const { scopes, setNames } = holdings.grantableBy(issuer);
   const found = await Promise.all(setNames.map((name) => records.findScopeSetByName(name)));
   const sets = found.filter((set) => set !== undefined);

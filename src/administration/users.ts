@@ -1,12 +1,11 @@
 import { uuidv7 } from 'uuidv7';
-import type { Held, Holdings } from '../credentials/holdings.ts';
+import type { Held } from '../credentials/holdings.ts';
 import { heldScopes, sortedDistinct } from '../credentials/scopes.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
 import { Refusal } from '../errors.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
 import type { ListedApiKey } from '../stores/api-key.ts';
 import type { CallerFound } from '../stores/caller.ts';
-import type { Records } from '../stores/records.ts';
 import type { NewUser, User } from '../stores/user.ts';
 import type {
   KeysOfRemoved,
@@ -15,32 +14,13 @@ import type {
   UserRecord,
   UserRecordChanges,
 } from '../stores/user-records.ts';
-import type { Caller } from './caller.ts';
-import { rightsOf, rightsOfUser } from './caller-rights.ts';
-import { assertHolds, type Wanted } from './privilege.ts';
+import { assertHolds, type Caller, rightsOf, rightsOfHeld, type Wanted } from './caller.ts';
 import { endSessions, type SessionEndParts } from './sessions.ts';
+import type { PartsWith, UseCaseParts } from './use-case.ts';
 import { changedUserEvents, createdUserEvents, removedUserEvents, userEvent } from './user-events.ts';
 
 /** Scopes that changing users requires. */
 export const usersWrite = ['users:write'] as const;
-
-/** Dependencies of judging who may change a user. */
-export interface UserRights {
-  /** Rights that users and keys hold now. */
-  readonly holdings: Holdings;
-  /** Epoch ms. */
-  readonly now: () => number;
-}
-
-/** Dependencies of the changes of users. */
-export interface UserParts extends UserRights, SessionEndParts {
-  readonly records: Pick<
-    Records,
-    'createUserRecord' | 'changeUserRecord' | 'judgeUserRecord' | 'removeUserRecord' | 'findScopeSets'
-  >;
-  /** All scopes that can be granted. */
-  readonly catalogue: ReadonlySet<string>;
-}
 
 /** A new user; `username` as parsed, scopes and sets in any order. */
 export type NewUserFields = Omit<NewUser, 'id' | 'created' | 'lastLogin'>;
@@ -55,7 +35,7 @@ export interface Judgement<Found> {
 
 /** Creates a user who holds no more than the caller. Rejects `insufficient_scope`, `conflict`. */
 export async function createUser(
-  parts: UserParts,
+  parts: PartsWith<'createUserRecord' | 'findScopeSets'>,
   by: Caller,
   { scopes, scopeSets, ...fields }: NewUserFields,
 ): Promise<UserRecord> {
@@ -84,7 +64,7 @@ export async function createUser(
  * user is disabled. Rejects `not_found`, `insufficient_scope`, `managed`, `conflict`, `last_administrator`.
  */
 export async function changeUser(
-  parts: UserParts,
+  parts: PartsWith<'changeUserRecord' | 'findScopeSets'> & SessionEndParts,
   by: Caller,
   id: string,
   { scopes, scopeSets, ...others }: UserRecordChanges,
@@ -121,7 +101,7 @@ export async function changeUser(
  * password was judged. Rejects `wrong_password` if it has changed since, `managed`, `invalid_token`.
  */
 export async function changeOwnPassword(
-  parts: SessionEndParts & UserRights & { readonly records: Pick<Records, 'changeUserRecord'> },
+  parts: PartsWith<'changeUserRecord'> & SessionEndParts,
   by: Caller,
   verified: UserRecord,
   { passwordHash, sessionId }: { readonly passwordHash: string; readonly sessionId: string },
@@ -149,7 +129,7 @@ export async function changeOwnPassword(
  * `last_administrator`.
  */
 export async function removeUser(
-  parts: UserParts,
+  parts: PartsWith<'removeUserRecord'> & SessionEndParts,
   by: Caller,
   id: string,
   keys: KeysOfRemoved,
@@ -177,7 +157,7 @@ export async function removeUser(
  * `store_unavailable`, before or after the event.
  */
 export async function liftThrottle(
-  parts: UserRights & Pick<UserParts, 'audit'> & { readonly records: Pick<Records, 'judgeUserRecord'> },
+  parts: PartsWith<'judgeUserRecord'>,
   throttle: Pick<LoginThrottle, 'lift'>,
   by: Caller,
   id: string,
@@ -195,7 +175,7 @@ export async function liftThrottle(
 
 /** Refuses `insufficient_scope` unless the caller holds everything that the user can hold, and every right that is added. */
 export function assertMayChange(
-  { holdings, now }: UserRights,
+  { holdings, now }: UseCaseParts,
   caller: CallerFound,
   target: UserRecord | null,
   added: Wanted = { scopes: [], scopeSets: [] },
@@ -215,7 +195,7 @@ export function assertUnmanaged({ user }: { readonly user: Pick<User, 'managed'>
  * judged like a key that is minted now, by the caller and for the new owner. The operator may mint any key for anyone.
  */
 function assertKeysMayStay(
-  { holdings, catalogue, now }: UserParts,
+  { holdings, catalogue, now }: UseCaseParts,
   caller: CallerFound,
   { keys, newOwner }: RemovalFound,
 ): void {
@@ -226,7 +206,7 @@ function assertKeysMayStay(
   for (const held of written) assertHolds(rights, held, usersWrite);
   if (newOwner === undefined) return;
   // A provider's grants to the new owner don't count for a key that was minted in none of their sessions.
-  const ownerRights = rightsOfUser(holdings.ofUser(newOwner, null));
+  const ownerRights = rightsOfHeld(holdings.ofUser(newOwner, null));
   for (const held of written) assertHolds(ownerRights, held, []);
 }
 
@@ -234,7 +214,7 @@ function writtenIn({ key, sets }: ListedApiKey, catalogue: ReadonlySet<string>):
   return { scopes: heldScopes(key.scopes, sets, catalogue), scopeSets: key.scopeSets };
 }
 
-async function scopesOfSets({ records, holdings }: UserParts, ids: readonly string[] = []) {
+async function scopesOfSets({ records, holdings }: PartsWith<'findScopeSets'>, ids: readonly string[] = []) {
   return holdings.scopesOf(await records.findScopeSets(ids));
 }
 

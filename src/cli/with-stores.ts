@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { Audit } from '../administration/audit.ts';
-import type { SessionEndParts } from '../administration/sessions.ts';
+import type { UseCaseParts } from '../administration/use-case.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { catalogueOf } from '../config/values/scope-names.ts';
-import { createHoldings, type Holdings } from '../credentials/holdings.ts';
+import { createHoldings } from '../credentials/holdings.ts';
 import { createLogOn, type Log, type LogSettings } from '../log/log.ts';
 import { openStores, type Stores } from '../runtime/stores.ts';
 import type { AuditDraft } from '../stores/audit.ts';
@@ -10,25 +11,17 @@ import type { Call } from './command.ts';
 import { type ReadConfig, readConfig, requireConfig } from './configuration.ts';
 
 /** The parts of a command: the configured stores, which a gateway may be using at the same time. */
-export interface CommandContext extends SessionEndParts {
+export interface CommandContext extends UseCaseParts {
   readonly config: Config;
   /** The file as read, to place problems that only the stores can tell. */
   readonly read: ReadConfig;
   readonly records: Stores['records'];
   readonly sessions: Stores['sessions'];
   readonly attempts: Stores['attempts'];
-  /** All scopes that can be granted. */
-  readonly catalogue: ReadonlySet<string>;
-  /** Rights of users and keys by this configuration. */
-  readonly holdings: Holdings;
   /** The audit, which also writes to standard error, for standard output is the result's, and to the log of a gateway. */
   readonly audit: Audit;
-  /** Does nothing: a command has nothing in flight. */
-  readonly onCredentialEnded: (credentialId: string) => void;
   /** The log on standard error. */
   readonly log: Pick<Log, 'audit' | 'info' | 'warn'>;
-  /** Epoch ms. */
-  readonly now: () => number;
 }
 
 /** Timeout of a command's calls to its records store, ms. */
@@ -74,6 +67,7 @@ export async function withStores(
       audit: new Audit({ log, keep: (event) => kept.add(event), isForGateways: true, now }),
       log,
       now,
+      random: randomBytes,
       // A gateway notices by itself.
       onCredentialEnded() {},
       onSessionsKept: () => log.warn(sessionsKept),

@@ -1,15 +1,12 @@
 import { z } from 'zod';
-import { afterAnyId, presentAuditEvent } from '../administration/audit-events.ts';
+import { afterAnyId, presentAuditEvent } from '../administration/audit.ts';
 import { timestamp } from '../administration/timestamp.ts';
 import { Refusal } from '../errors.ts';
 import { recordedAddress } from '../http/client-address.ts';
 import type { AuditPage, AuditQuery } from '../stores/audit.ts';
 import type { EndpointDefinition } from './endpoint.ts';
-import { defineFilters } from './lists/filters.ts';
-import { instantOperators } from './lists/list-fields.ts';
-import { createListRequests } from './lists/list-request.ts';
-import { type ListSpec, listQuerySchema } from './lists/list-spec.ts';
-import { type PageStarts, pageFields } from './lists/page.ts';
+import { defineFilters, instantOperators, type ListSpec, listQuerySchema } from './lists/list-spec.ts';
+import { createListRequests, type PageStarts, pageFields } from './lists/page.ts';
 
 const auditListSpec: ListSpec<'time'> = {
   name: 'audit',

@@ -1,8 +1,7 @@
 import type { JSONWebKeySet } from 'jose';
-import type { Audit } from '../administration/audit.ts';
+import type { UseCaseParts } from '../administration/use-case.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import type { Cursors } from '../credentials/cursor.ts';
-import type { Holdings } from '../credentials/holdings.ts';
 import type { PasswordHasher } from '../credentials/passwords.ts';
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
 import type { AddressThrottle, LoginThrottle } from '../credentials/throttle.ts';
@@ -17,15 +16,12 @@ import type { SignIn } from './sign-in.ts';
 export type RefreshOutcome = 'current' | 'rotated' | 'reused' | 'refused';
 
 /** Dependencies of the API's endpoints under one configuration; each endpoint takes those that it uses. */
-export interface EndpointParts {
+export interface EndpointParts extends UseCaseParts {
   readonly records: Records;
   readonly sessions: Sessions;
   readonly times: SessionTimes;
   readonly tokens: Pick<AccessTokens, 'jwks'>;
   readonly assertions: { readonly published: () => Promise<JSONWebKeySet> };
-  /** All scopes that can be granted. */
-  readonly catalogue: ReadonlySet<string>;
-  readonly holdings: Holdings;
   /** The refresh cookie. */
   readonly cookie: CookieAttributes;
   readonly cookies: RefreshCookies;
@@ -41,21 +37,15 @@ export interface EndpointParts {
   readonly tokenThrottles: { readonly bootstrap: AddressThrottle; readonly invitation: AddressThrottle };
   /** The token of the first administrator, unless a reset created another; null: none is configured. */
   readonly bootstrapToken: string | null;
-  /** The prefix of API keys. */
-  readonly prefix: string;
+  /** Prefix of API keys. */
+  readonly keyPrefix: string;
   /** The longest life of an API key, milliseconds; null: no bound. */
-  readonly maxLifetimeMs: number | null;
+  readonly maxKeyLifetimeMs: number | null;
   /** The issuer of each configured identity provider, by name. */
   readonly issuers: ReadonlyMap<string, string>;
   /** The name of the provider with that issuer; null: none is configured. */
   readonly providerOf: (issuer: string) => string | null;
   readonly isKnownOrigin: IsKnownOrigin;
-  readonly audit: Audit;
   /** Incremented for every refresh cookie that is judged, and every refresh without one. */
   readonly refreshes: Record<RefreshOutcome, number>;
-  readonly random: (byteCount: number) => Uint8Array;
-  /** The clock, epoch ms. */
-  readonly now: () => number;
-  /** Ends everything that a session or key has in flight. */
-  readonly onCredentialEnded: (credentialId: string) => void;
 }

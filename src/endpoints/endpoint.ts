@@ -11,9 +11,8 @@ export interface ScopeGuard {
 }
 
 /**
- * Requirement on the caller of an endpoint. `open` ignores credentials, `sign_out` takes the session of a valid token
- * and ignores an invalid one, `session` admits any session but no API key; scopes admit a session or an API key that
- * holds all of them.
+ * Requirement on the caller of an endpoint. `open` ignores credentials, `sign_out` takes the session of a valid token and ignores
+ * an invalid one, `session` admits any session but no API key; scopes admit a session or an API key that holds all of them.
  */
 export type Guard = 'open' | 'sign_out' | 'session' | ScopeGuard;
 

@@ -13,23 +13,25 @@ const jwkSet = z
 /** Caching of published keys: a key is published for longer than this before it signs. */
 const cacheControl = 'public, max-age=300';
 
-const success = {
-  status: 200,
-  description: 'A JWK set (RFC 7517).',
-  schema: () => jwkSet,
-  headers: ['Cache-Control'],
-};
+const published = {
+  method: 'GET',
+  guard: 'open',
+  success: {
+    status: 200,
+    description: 'A JWK set (RFC 7517).',
+    schema: () => jwkSet,
+    headers: ['Cache-Control'],
+  },
+  refusals: ['method_not_allowed'],
+} as const;
 
 /** `GET /.well-known/jwks.json`: the public keys of access tokens (RFC 7517 §5), for upstreams that verify them too. */
 export const jwks: EndpointDefinition<'open'> = {
+  ...published,
   id: 'Authentication-Jwks',
-  method: 'GET',
   path: '/.well-known/jwks.json',
-  guard: 'open',
   summary: 'Gives the public keys of access tokens',
   description: 'May be cached for five minutes.',
-  success,
-  refusals: ['method_not_allowed'],
 
   create({ tokens }) {
     return async () => ({ status: 200, body: await tokens.jwks(), cacheControl });
@@ -38,15 +40,12 @@ export const jwks: EndpointDefinition<'open'> = {
 
 /** `GET /.well-known/postern-assertion-jwks.json`: the public keys of assertions, for the services that verify them. */
 export const assertionJwks: EndpointDefinition<'open'> = {
+  ...published,
   id: 'Authentication-AssertionJwks',
-  method: 'GET',
   path: '/.well-known/postern-assertion-jwks.json',
-  guard: 'open',
   summary: 'Gives the public keys of assertions',
   description:
     'For the services that verify `X-Auth-Assertion`. May be cached for five minutes. The management listener has them, too.',
-  success,
-  refusals: ['method_not_allowed'],
 
   create({ assertions }) {
     return async () => ({ status: 200, body: await assertions.published(), cacheControl });

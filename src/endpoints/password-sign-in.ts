@@ -1,8 +1,8 @@
 import { auditingThrottle } from '../administration/audit.ts';
-import { type KeepSignInOptions, keepSignIn } from '../administration/kept-sign-in.ts';
+import { type KeepSignInOptions, keepSignIn } from '../administration/sessions.ts';
 import type { PasswordHasher } from '../credentials/passwords.ts';
 import type { LoginThrottle } from '../credentials/throttle.ts';
-import { Refusal } from '../errors.ts';
+import { isRefusal, Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
 import type { Records } from '../stores/records.ts';
@@ -43,7 +43,7 @@ export class PasswordSignIn {
     const counted = throttle.attempt(canonicalAccountName(form.username), exchange.address);
     const attempt = await auditingThrottle(counted, audit, anonymousIn(exchange), 'login_failed');
     const signedIn = await this.#judge(exchange, form).catch(async (error: unknown) => {
-      if (isInvalid(error)) throw this.#failed(exchange, error);
+      if (isRefusal(error, 'invalid_credentials')) throw this.#failed(exchange, error);
       // The password was never judged: a full queue or an unavailable store costs no attempt.
       await attempt.giveBack();
       throw error;
@@ -118,10 +118,6 @@ export class PasswordSignIn {
 /** Refusal of a sign-in; `userId` is for the audit event alone, undefined if the name is unknown. */
 function invalidCredentials(userId: string | undefined): Refusal {
   return new Refusal('invalid_credentials', { cause: userId });
-}
-
-function isInvalid(error: unknown): error is Refusal {
-  return error instanceof Refusal && error.code === 'invalid_credentials';
 }
 
 /** False for a `service`, too: it has no password, and a hash written into the database counts for nothing. */

@@ -4,12 +4,11 @@ import type { Exchange } from '../http/exchange.ts';
 import { assertNotForeignPage, type IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Reply } from '../http/reply.ts';
 import type { IdentityProvider, Presented } from '../identity-providers/identity-provider.ts';
-import type { SignInStart } from '../identity-providers/sign-in-start.ts';
 import { readForm } from '../input/form-body.ts';
 import { readQuery } from '../input/query.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import type { ProviderSignIn } from './provider-sign-in.ts';
-import { type LoginReply, loginResponse } from './sign-in.ts';
+import { loginResponse } from './sign-in.ts';
 import type { StartCookies } from './start-cookies.ts';
 
 const assertionFields = z.object({ assertion: z.string(), iss: z.string().optional() });
@@ -138,21 +137,11 @@ async function respond(
   read: ReadFields,
 ): Promise<Reply> {
   const { reply, start } = await providerSignIn.signIn(exchange, readPresented(provider, read));
-  return completed(startCookies, exchange, reply, start);
-}
-
-/** Adds `return_to` of the start, and clears the start's cookie. */
-function completed(
-  cookies: ProviderExchangeParts['startCookies'],
-  { head }: Exchange,
-  reply: LoginReply,
-  start: SignInStart | null,
-): Reply {
   if (start === null) return reply;
   const { returnTo } = start;
   return {
     ...reply,
-    headers: [...(reply.headers ?? []), ...cookies.clear(head.cookie, start)],
+    headers: [...(reply.headers ?? []), ...startCookies.clear(exchange.head.cookie, start)],
     body: returnTo === null ? reply.body : { ...reply.body, return_to: returnTo },
   };
 }

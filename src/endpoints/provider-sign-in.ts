@@ -1,7 +1,7 @@
-import type { ChangeEvent } from '../administration/audit.ts';
-import { changesBetween } from '../administration/changes-between.ts';
-import { type KeepSignInOptions, keepSignIn } from '../administration/kept-sign-in.ts';
-import { userEvent } from '../administration/user-events.ts';
+import { uuidv7 } from 'uuidv7';
+import { type KeepSignInOptions, keepSignIn } from '../administration/sessions.ts';
+import { acceptedUserEvents } from '../administration/user-events.ts';
+import type { IdentityProviderConfig } from '../config/sections/schema.ts';
 import type { IdTokenSeals } from '../credentials/sealed-id-token.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -13,19 +13,21 @@ import type {
   VerifiedIdentity,
 } from '../identity-providers/identity-provider.ts';
 import type { SignInStart } from '../identity-providers/sign-in-start.ts';
-import type { AuditEntry } from '../log/log.ts';
+import type { AuditEntry, Log } from '../log/log.ts';
+import { canonicalAccountName, parseUsername } from '../rules/account-name.ts';
+import type { AuditOf } from '../stores/audit.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
-import type { AcceptedIdentity } from '../stores/identity.ts';
+import type { AcceptedIdentity, Identity, NewIdentityUser } from '../stores/identity.ts';
+import type { Records } from '../stores/records.ts';
 import type { UserWithSets } from '../stores/user.ts';
 import { anonymousIn, authorIn, originOf } from './caller.ts';
-import type { ProviderAccounts } from './provider-accounts.ts';
 import type { SignedIn, SignIn, SignInOrigin } from './sign-in.ts';
 import type { StartCookies } from './start-cookies.ts';
 
 /** Dependencies of {@link ProviderSignIn}. */
 export interface ProviderSignInOptions extends KeepSignInOptions {
   readonly provider: Pick<IdentityProvider, 'name' | 'redeem'>;
-  readonly accounts: ProviderAccounts;
+  readonly accounts: ReturnType<typeof createProviderAccounts>;
   readonly cookies: Pick<StartCookies, 'bindings'>;
   /** True if pages of an origin may bring an assertion without the cookie of its start (`unsolicited: started`). */
   readonly isFrontEnd: IsKnownOrigin;
@@ -83,7 +85,7 @@ export class ProviderSignIn {
   async #requireAccount(exchange: Exchange, identity: VerifiedIdentity): Promise<UserWithSets> {
     const { accounts, provider, audit } = this.#options;
     const byProvider = authorIn(exchange, { user: null, kind: 'provider' });
-    const events = (made: AcceptedIdentity) => eventsOf(made, provider.name);
+    const events = (made: AcceptedIdentity) => acceptedUserEvents(made, provider.name);
     const accepted = await accounts.accept(identity, exchange.id, audit.withChange(byProvider, events));
     if (accepted === undefined)
       throw this.#notProvisioned(exchange, {
@@ -144,26 +146,72 @@ export class ProviderSignIn {
   }
 }
 
-/** Events of a sign-in that created a user, or changed the user's profile or grants. */
-function eventsOf({ found, before }: AcceptedIdentity, provider: string): readonly ChangeEvent[] {
-  const changes = changesBetween(before === undefined ? {} : auditedFields(before), auditedFields(found));
-  if (before !== undefined && changes === null) return [];
-  return [{ ...userEvent(before === undefined ? 'user_created' : 'user_changed', found), provider, changes }];
+interface FailedSignIn extends Pick<AuditEntry, 'subject' | 'providerSubject'> {
+  readonly reason: string;
 }
 
-/** Fields that a provider can change: the profile and the grants. */
-function auditedFields({ user, grants }: UserWithSets) {
-  const { username, displayName, email } = user;
+/** Creates the accounts of the provider of that name. */
+export function createProviderAccounts(options: {
+  readonly provider: string;
+  readonly accounts: IdentityProviderConfig['accounts'];
+  readonly records: Pick<Records, 'acceptIdentity' | 'findScopeSetByName' | 'findUser' | 'identitiesOf'>;
+  /** Epoch ms. */
+  readonly now: () => number;
+  readonly log: Pick<Log, 'warn'>;
+}) {
+  const { provider, accounts, records, now, log } = options;
+
+  async function idsOfSets(names: readonly string[], requestId: string): Promise<string[]> {
+    const found = await Promise.all(names.map((name) => records.findScopeSetByName(name)));
+    const unknown = names.filter((_, index) => found[index] === undefined);
+    // Removing a set takes it away from every user; it must not stop them from signing in.
+    for (const name of unknown) {
+      const about = { provider, scope_set: name, request_id: requestId };
+      log.warn('grant refers to an unknown scope set', about);
+    }
+    return found.flatMap((set) => (set === undefined ? [] : [set.id]));
+  }
+
   return {
-    username,
-    display_name: displayName ?? undefined,
-    email: email ?? undefined,
-    scopes: [...new Set(grants.flatMap((grant) => grant.scopes))],
-    scope_sets: [...new Set(grants.flatMap((grant) => grant.scopeSets))],
+    /**
+     * The account of an identity, which is (issuer, subject) and nothing else, with what the provider grants now; it may
+     * be disabled. A first sign-in creates one where that is configured; undefined when there is none.
+     */
+    async accept(
+      { issuer, subject, profile, grants }: VerifiedIdentity,
+      requestId: string,
+      audit: AuditOf<AcceptedIdentity>,
+    ): Promise<AcceptedIdentity | undefined> {
+      const claims = {
+        issuer,
+        subject,
+        displayName: profile.displayName,
+        email: profile.email,
+        scopes: grants.scopes,
+        scopeSets: await idsOfSets(grants.scopeSets, requestId),
+        grants: grants.grants,
+        provider,
+      };
+      const newUser = accounts === 'create' ? newUserOf(profile.username, provider, now()) : null;
+      return records.acceptIdentity(claims, newUser, audit);
+    },
+
+    /** True if the identity is linked to that user right now, and the user is an enabled person. */
+    async maySignIn(userId: string, { issuer, subject }: Identity): Promise<boolean> {
+      const found = await records.findUser(userId);
+      if (found === undefined || found.user.disabled || found.user.kind === 'service') return false;
+      const identities = await records.identitiesOf(userId);
+      return identities.some((identity) => identity.issuer === issuer && identity.subject === subject);
+    },
   };
 }
 
-/** Facts about a failed sign-in, for its audit event. */
-interface FailedSignIn extends Pick<AuditEntry, 'subject' | 'providerSubject'> {
-  readonly reason: string;
+/** New user with candidates for its name, which may be taken: each is longer than the last, the final one is the id. */
+function newUserOf(username: string, provider: string, created: number): NewIdentityUser {
+  const id = uuidv7();
+  const names = [username, `${username} (${provider})`, `${username} (${id})`, id]
+    .map(parseUsername)
+    .filter((name) => typeof name === 'string')
+    .map((name) => ({ username: name, canonicalName: canonicalAccountName(name) }));
+  return { id, created, names };
 }

@@ -1,3 +1,4 @@
+import { LiveSessionFinder } from '../administration/live-sessions.ts';
 import { recordSessionEnd } from '../administration/sessions.ts';
 import type { RefreshCookie } from '../credentials/refresh-cookie.ts';
 import { Refusal } from '../errors.ts';
@@ -39,7 +40,6 @@ export const refresh: EndpointDefinition<'open'> = {
   },
 };
 
-/** Steps of a refresh. */
 class Refresh {
   readonly #parts: EndpointParts;
 
@@ -80,16 +80,12 @@ class Refresh {
   async #requireOne(presented: readonly RefreshCookie[]): Promise<RefreshCookie> {
     const [first, ...rest] = presented;
     if (first !== undefined && rest.length === 0) return first;
-    const areLive = await Promise.all(presented.map(({ sessionId }) => this.#isLive(sessionId)));
-    const [live, ...others] = presented.filter((_, index) => areLive[index]);
+    const { sessions, records } = this.#parts;
+    const finder = new LiveSessionFinder(sessions, records);
+    const found = await Promise.all(presented.map(({ sessionId }) => finder.find(sessionId)));
+    const [live, ...others] = presented.filter((_, index) => found[index] !== undefined);
     if (live === undefined || others.length > 0) throw this.#refused();
     return live;
-  }
-
-  async #isLive(id: string): Promise<boolean> {
-    const { sessions, records } = this.#parts;
-    const session = await sessions.find(id);
-    return session !== undefined && admitsSession((await records.findUser(session.userId))?.user, session);
   }
 
   async #present(exchange: Exchange, { sessionId, generation }: RefreshCookie): Promise<Accepted> {

@@ -35,9 +35,8 @@ export function createOwnRoutes(
   webPath: string | undefined,
 ): OwnRoutes {
   const areas = ownAreas((name) => servedBy[name] === 'upstream', webPath);
-  const resources = new Map<string, Resource>();
-  for (const path of new Set(endpoints.map((endpoint) => endpoint.path)))
-    resources.set(path, createResource(path, endpoints));
+  const byPath = Map.groupBy(endpoints, ({ path }) => path);
+  const resources = new Map([...byPath].map(([path, same]) => [path, createResource(path, same)]));
   const nothing: OwnMatch = { resource: null, id: '' };
 
   const isOwn = (path: string) => areaOf(path, areas) !== undefined;
@@ -69,7 +68,7 @@ export function createOwnRoutes(
 
 function createResource(path: string, all: readonly AnyEndpoint[]): Resource {
   const endpoints = new Map<string, AnyEndpoint>();
-  for (const endpoint of all.filter((candidate) => candidate.path === path)) {
+  for (const endpoint of all) {
     endpoints.set(endpoint.method, endpoint);
     if (endpoint.method === 'GET' && !endpoint.noHead) endpoints.set('HEAD', endpoint);
   }

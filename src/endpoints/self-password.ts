@@ -4,11 +4,10 @@ import { parsePassword } from '../credentials/passwords.ts';
 import { Refusal } from '../errors.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
 import type { UserRecord } from '../stores/user-records.ts';
-import { newPassword } from './account-fields.ts';
 import { callerIn } from './caller.ts';
 import type { Call, EndpointDefinition } from './endpoint.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
-import { passwordProblems, readWriteBody } from './write-body.ts';
+import { newPassword, passwordProblems, readWriteBody } from './write-body.ts';
 
 const secret = ['current_password', 'new_password'] as const;
 

@@ -1,15 +1,19 @@
-import type { Principal } from '../credentials/principal.ts';
+import { type Principal, requireScopes } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Replies, Reply } from '../http/reply.ts';
 import { assertDeclaredSize, WholeBody } from '../http/request-body.ts';
+import type { RequestHead } from '../http/request-head.ts';
+import type { Awaitable } from '../stores/awaitable.ts';
 import type { AnyEndpoint, CallerOf, Endpoint, ScopeGuard } from './endpoint.ts';
-import { type Identify, requireCaller, requireSession, sessionIfValid } from './guards.ts';
 import { isProviderOAuthPath } from './provider-paths.ts';
 import type { OwnMatch } from './routes.ts';
 
 /** Responds to an exchange on one of Postern's own paths. Never rejects. */
 export type ServeEndpoint = (exchange: Exchange, match: OwnMatch) => Promise<void>;
+
+/** Identifies the caller by the credential in the head; null without one. */
+type Identify = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
 
 /** An own request whose body is still arriving, as the registry sees it: it ends with the credential it came with. */
 interface OpenRequest {
@@ -39,10 +43,9 @@ export interface ServeEndpointOptions {
 }
 
 /**
- * Builds the steps of a request to an own endpoint: method, declared body size, guard, body, endpoint; each may refuse,
- * in that order.
- * What a credential may do is judged when the request is complete: after waiting for a body the guard runs again, and
- * the result of a read is withheld if the credential has ended in the meantime.
+ * Builds the steps of a request to an own endpoint: method, declared body size, guard, body, endpoint; each may refuse, in that
+ * order. What a credential may do is judged when the request is complete: after waiting for a body the guard runs again, and the
+ * result of a read is withheld if the credential has ended in the meantime.
  */
 export function createServeEndpoint(options: ServeEndpointOptions): ServeEndpoint {
   const { replies, body } = options;
@@ -79,9 +82,13 @@ class OwnCall {
   }
 
   respond(endpoint: AnyEndpoint): Promise<Reply> {
-    if (endpoint.guard === 'open') return this.#open(endpoint);
-    if (endpoint.guard === 'sign_out') return this.#signOut(endpoint);
     const { head } = this.#exchange;
+    if (endpoint.guard === 'open')
+      return this.#unguarded<'open'>(endpoint as Endpoint<'open'>, async () => null);
+    if (endpoint.guard === 'sign_out')
+      return this.#unguarded<'sign_out'>(endpoint as Endpoint<'sign_out'>, () =>
+        sessionIfValid(this.#identify, head),
+      );
     if (endpoint.guard === 'session')
       return this.#guarded<'session'>(endpoint as Endpoint<'session'>, [], () =>
         requireSession(this.#identify, head),
@@ -99,13 +106,10 @@ class OwnCall {
     return principal;
   };
 
-  async #open(endpoint: Endpoint<'open'>): Promise<Reply> {
-    const recheck = async () => null;
-    return endpoint.handle({ ...(await this.#admit(recheck)), recheck });
-  }
-
-  async #signOut(endpoint: Endpoint<'sign_out'>): Promise<Reply> {
-    const recheck = () => sessionIfValid(this.#identify, this.#exchange.head);
+  async #unguarded<G extends 'open' | 'sign_out'>(
+    endpoint: Pick<Endpoint<G>, 'handle'>,
+    recheck: () => Promise<CallerOf<G>>,
+  ): Promise<Reply> {
     return endpoint.handle({ ...(await this.#admit(recheck)), recheck });
   }
 
@@ -141,8 +145,7 @@ class OwnCall {
   }
 
   /**
-   * Ends the request with its credential while its body is arriving; returns the function that takes it off the
-   * registry again.
+   * Ends the request with its credential while its body is arriving; returns the function that takes it off the registry again.
    */
   #register(
     principal: Principal,
@@ -171,4 +174,46 @@ class OwnCall {
     const held = await this.#options.heldNow(principal);
     return held !== null && scopes.every((scope) => held.has(scope));
   }
+}
+
+/**
+ * The caller of a guarded endpoint, who holds all of `scopes`. Rejects with `not_authenticated`, `insufficient_scope`,
+ * and as `identify` does.
+ */
+async function requireCaller(
+  identify: Identify,
+  head: RequestHead,
+  scopes: readonly string[],
+): Promise<Principal> {
+  const principal = await identify(head, false);
+  if (principal === null) throw new Refusal('not_authenticated');
+  requireScopes(principal, scopes);
+  return principal;
+}
+
+/** The caller of an endpoint that admits only sessions. Rejects with `session_required`, and as {@link requireCaller}. */
+async function requireSession(identify: Identify, head: RequestHead): Promise<Principal> {
+  const principal = await requireCaller(identify, head, []);
+  if (principal.kind === 'api_key') throw new Refusal('session_required');
+  return principal;
+}
+
+/**
+ * The session of a valid bearer token, for sign-out: an invalid token counts as absent, because the cookie alone is enough.
+ * Rejects with `session_required` for an API key.
+ */
+async function sessionIfValid(identify: Identify, head: RequestHead): Promise<Principal | null> {
+  try {
+    const principal = await identify(head, true);
+    if (principal?.kind === 'api_key') throw new Refusal('session_required');
+    return principal;
+  } catch (error) {
+    if (error instanceof Refusal && isInvalidBearer(error, head)) return null;
+    throw error;
+  }
+}
+
+/** True for a bearer token that was refused; with `api_keys.bearer` it may have been refused as an API key. */
+function isInvalidBearer({ code }: Refusal, { apiKeyCount }: RequestHead): boolean {
+  return code === 'invalid_token' || (code === 'invalid_api_key' && apiKeyCount === 0);
 }

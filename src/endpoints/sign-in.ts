@@ -1,15 +1,15 @@
 import { uuidv7 } from 'uuidv7';
 import { z } from 'zod';
 import type { Audit } from '../administration/audit.ts';
+import { scopesOf } from '../administration/live-sessions.ts';
 import { recordSessionEnd } from '../administration/sessions.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import type { RefreshCookies } from '../credentials/refresh-cookie.ts';
-import { intersectScopes, parseScope } from '../credentials/scopes.ts';
+import { parseScope } from '../credentials/scopes.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
-import { originOf } from '../stores/session-origin.ts';
 import type { ProviderIdentity, Session, Sessions, SessionTimes } from '../stores/sessions.ts';
 import type { UserWithSets } from '../stores/user.ts';
 import { systemIn } from './caller.ts';
@@ -23,22 +23,6 @@ export const loginResponse = z
     scope: z.string().describe('What the token may do: sorted, one space between; empty: nothing.'),
   })
   .meta({ id: 'LoginResponse' });
-
-/** The last step of every sign-in and refresh: a session's tokens. */
-export interface SignIn {
-  /** Creates a session and responds with its tokens. `scope` is what the client asked for; blank: no restriction. */
-  start(
-    exchange: Exchange,
-    found: UserWithSets,
-    method: string,
-    scope: string,
-    origin?: SignInOrigin,
-  ): Promise<SignedIn>;
-  /** Revokes a session just created, whose tokens have not been sent. */
-  cancel(session: Pick<Session, 'id'>): Promise<void>;
-  /** The tokens of a session; `now` is the store's clock, epoch ms. */
-  reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply>;
-}
 
 /** The 200 `LoginResponse`. */
 export type LoginReply = Reply & { readonly body: z.output<typeof loginResponse> };
@@ -59,8 +43,7 @@ export interface SignedIn {
 /** Number of characters of a User-Agent that a session keeps. */
 const maxUserAgentLength = 256;
 
-/** Creates the last step of login, refresh and exchange. */
-export function createSignIn(options: {
+interface SignInParts {
   readonly sessions: Pick<Sessions, 'create' | 'revoke'>;
   readonly times: SessionTimes;
   readonly tokens: AccessTokens;
@@ -71,12 +54,58 @@ export function createSignIn(options: {
   readonly maxPerUser?: number | undefined;
   readonly audit: Audit;
   readonly onSessionEnded: (sessionId: string) => void;
-}): SignIn {
-  const { sessions, times, tokens, cookies, cookie, holdings, maxPerUser, audit, onSessionEnded } = options;
+}
 
-  async function reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply> {
-    const held = holdings.ofUser(found, originOf(session)).scopes;
-    const scopes = session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
+/** The last step of every sign-in and refresh: a session's tokens. */
+export class SignIn {
+  readonly #parts: SignInParts;
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts;
+  }
+
+  /** Creates a session and responds with its tokens. `scope` is what the client asked for; blank: no restriction. */
+  async start(
+    exchange: Exchange,
+    found: UserWithSets,
+    method: string,
+    scope: string,
+    origin?: SignInOrigin,
+  ): Promise<SignedIn> {
+    const { sessions, times, maxPerUser, audit, onSessionEnded } = this.#parts;
+    const id = uuidv7();
+    const { session, now, ended } = await sessions.create(
+      {
+        id,
+        userId: found.user.id,
+        method,
+        scope: scope.trim() === '' ? null : askedScopes(scope),
+        address: exchange.address,
+        userAgent: exchange.head.userAgent.slice(0, maxUserAgentLength),
+        // As it was read with what the caller proved: whatever has ended the user's sessions since ends this one, too.
+        epoch: found.user.epoch,
+        provider: origin?.provider,
+        sealedIdToken: origin?.sealIdToken?.(id),
+      },
+      times,
+      maxPerUser,
+    );
+    for (const one of ended) {
+      onSessionEnded(one.id);
+      recordSessionEnd(audit, systemIn(exchange), one);
+    }
+    return { session, reply: await this.reply(session, found, now) };
+  }
+
+  /** Revokes a session just created, whose tokens have not been sent. */
+  async cancel(session: Pick<Session, 'id'>): Promise<void> {
+    await this.#parts.sessions.revoke(session.id);
+  }
+
+  /** The tokens of a session; `now` is the store's clock, epoch ms. */
+  async reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply> {
+    const { tokens, cookies, cookie, holdings } = this.#parts;
+    const scopes = scopesOf(session, found, holdings);
     const { token, expiresInSeconds } = await tokens.sign({
       userId: found.user.id,
       sessionId: session.id,
@@ -97,37 +126,6 @@ export function createSignIn(options: {
       headers: ['Set-Cookie', setCookie(cookie, value, maxAgeSeconds)],
     };
   }
-
-  return {
-    reply,
-    async cancel(session) {
-      await sessions.revoke(session.id);
-    },
-    async start(exchange, found, method, scope, origin) {
-      const id = uuidv7();
-      const { session, now, ended } = await sessions.create(
-        {
-          id,
-          userId: found.user.id,
-          method,
-          scope: scope.trim() === '' ? null : askedScopes(scope),
-          address: exchange.address,
-          userAgent: exchange.head.userAgent.slice(0, maxUserAgentLength),
-          // As it was read with what the caller proved: whatever has ended the user's sessions since ends this one, too.
-          epoch: found.user.epoch,
-          provider: origin?.provider,
-          sealedIdToken: origin?.sealIdToken?.(id),
-        },
-        times,
-        maxPerUser,
-      );
-      for (const one of ended) {
-        onSessionEnded(one.id);
-        recordSessionEnd(audit, systemIn(exchange), one);
-      }
-      return { session, reply: await reply(session, found, now) };
-    },
-  };
 }
 
 /**

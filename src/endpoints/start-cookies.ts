@@ -17,24 +17,6 @@ export function pageStartCookiePrefix(refreshCookieName: string, origin: string)
   return startCookiePrefix(hostOnlyName(refreshCookieName, origin.startsWith('https:')));
 }
 
-/** Cookies that bind sign-ins through a provider to the browser that began them, one per start. */
-export interface StartCookies {
-  /**
-   * Flat header list that sets the cookie of a start, and clears the oldest others beyond eight in all. `now` is epoch
-   * ms.
-   */
-  set(cookieHeader: string, start: SignInStart, now: number): string[];
-  /** The values of the cookie of a start. */
-  bindings(cookieHeader: string, start: SignInStart): readonly string[];
-  /**
-   * Flat header list that clears the cookie of a start, if the browser has it, and the oldest others beyond eight: where
-   * their path doesn't cover the address of the start, only now can they be seen.
-   */
-  clear(cookieHeader: string, start: SignInStart): string[];
-  /** Flat header list that clears the cookies of all starts that the browser has sent. */
-  clearAll(cookieHeader: string): string[];
-}
-
 /** Maximum number of starts in a browser: any more are old and were never completed. */
 const maxStarts = 8;
 const labelLength = 6;
@@ -50,67 +32,78 @@ export function createPageStartCookies(
   path: string,
 ): StartCookies {
   const secure = origin.startsWith('https:');
-  return createStartCookies(
-    { name: hostOnlyName(name, secure), secure, sameSite: 'lax' },
-    `${path}/callback`,
-  );
+  return new StartCookies({ name: hostOnlyName(name, secure), secure, sameSite: 'lax' }, `${path}/callback`);
 }
 
-/** Creates the cookies with the attributes of the refresh cookie but its path; no other host gets them. */
-export function createStartCookies(
-  { name, secure, sameSite }: Pick<CookieAttributes, 'name' | 'secure' | 'sameSite'>,
-  wantedPath = '/api/login',
-): StartCookies {
-  const prefix = startCookiePrefix(name);
-  // Browsers drop a __Host- cookie with another path (draft-ietf-httpbis-rfc6265bis §4.1.3.2).
-  const path = /^__host-/i.test(name) ? '/' : wantedPath;
+/** Cookies that bind sign-ins through a provider to the browser that began them, one per start; no other host gets them. */
+export class StartCookies {
+  readonly #attributes: Omit<CookieAttributes, 'name'>;
+  readonly #prefix: string;
 
-  function header(of: string, value: string, maxAgeSeconds: number): string[] {
+  /** Takes the attributes of the refresh cookie, but for its path. */
+  constructor(
+    { name, secure, sameSite }: Pick<CookieAttributes, 'name' | 'secure' | 'sameSite'>,
+    wantedPath = '/api/login',
+  ) {
+    // Browsers drop a __Host- cookie with another path (draft-ietf-httpbis-rfc6265bis §4.1.3.2).
+    const path = /^__host-/i.test(name) ? '/' : wantedPath;
+    this.#attributes = { path, domain: null, secure, sameSite };
+    this.#prefix = startCookiePrefix(name);
+  }
+
+  /** Flat header list that sets the cookie of a start, and clears the oldest others beyond eight in all. `now` is epoch ms. */
+  set(cookieHeader: string, start: SignInStart, now: number): string[] {
+    const own = this.#prefix + start.label;
+    const maxAgeSeconds = Math.ceil((start.expires - now) / 1000);
     return [
-      'Set-Cookie',
-      setCookie({ name: of, path, domain: null, secure, sameSite }, value, maxAgeSeconds),
+      ...this.#header(own, `${now.toString(36)}.${start.binding}`, maxAgeSeconds),
+      ...this.#clearOldest(cookieHeader, own, maxStarts - 1),
     ];
   }
 
-  /** Clears the oldest cookies of starts other than `own`, so that no more than `most` stay. */
-  function clearOldest(cookieHeader: string, own: string, most: number): string[] {
-    const others = [...cookiesWithPrefix(cookieHeader, prefix)].filter(
-      ([other]) => other !== own && label.test(other) && other.length === own.length,
-    );
-    const tooMany = Math.max(0, others.length - most);
-    const oldest = others.sort(([, one], [, other]) => begunAt(one) - begunAt(other)).slice(0, tooMany);
-    return oldest.flatMap(([other]) => header(other, '', 0));
+  /** The values of the cookie of a start. */
+  bindings(cookieHeader: string, start: SignInStart): readonly string[] {
+    const values = cookieValues(cookieHeader, this.#prefix + start.label);
+    return values.map((value) => value.slice(value.indexOf('.') + 1));
   }
 
-  return {
-    set(cookieHeader, start, now) {
-      const own = prefix + start.label;
-      const maxAgeSeconds = Math.ceil((start.expires - now) / 1000);
-      return [
-        ...header(own, `${now.toString(36)}.${start.binding}`, maxAgeSeconds),
-        ...clearOldest(cookieHeader, own, maxStarts - 1),
-      ];
-    },
+  /**
+   * Flat header list that clears the cookie of a start, if the browser has it, and the oldest others beyond eight: where
+   * their path doesn't cover the address of the start, only now can they be seen.
+   */
+  clear(cookieHeader: string, start: SignInStart): string[] {
+    const own = this.#prefix + start.label;
+    const held = cookieValues(cookieHeader, own).length > 0;
+    const cleared = held ? this.#header(own, '', 0) : [];
+    return [...cleared, ...this.#clearOldest(cookieHeader, own, maxStarts)];
+  }
 
-    bindings: (cookieHeader, start) =>
-      cookieValues(cookieHeader, prefix + start.label).map((value) => value.slice(value.indexOf('.') + 1)),
+  /** Flat header list that clears the cookies of all starts that the browser has sent. */
+  clearAll(cookieHeader: string): string[] {
+    return this.#sent(cookieHeader).flatMap(([name]) => this.#header(name, '', 0));
+  }
 
-    clear(cookieHeader, start) {
-      const own = prefix + start.label;
-      const held = cookieValues(cookieHeader, own).length > 0;
-      return [...(held ? header(own, '', 0) : []), ...clearOldest(cookieHeader, own, maxStarts)];
-    },
+  /** Clears the oldest cookies of starts other than `own`, so that no more than `most` stay. */
+  #clearOldest(cookieHeader: string, own: string, most: number): string[] {
+    const others = this.#sent(cookieHeader).filter(([other]) => other !== own);
+    const tooMany = Math.max(0, others.length - most);
+    const oldest = others.sort(([, one], [, other]) => begunAt(one) - begunAt(other)).slice(0, tooMany);
+    return oldest.flatMap(([other]) => this.#header(other, '', 0));
+  }
 
-    clearAll: (cookieHeader) =>
-      [...cookiesWithPrefix(cookieHeader, prefix).keys()]
-        .filter((sent) => label.test(sent) && sent.length === prefix.length + labelLength)
-        .flatMap((sent) => header(sent, '', 0)),
-  };
+  /** The cookies of starts that the browser has sent, by name. */
+  #sent(cookieHeader: string): [string, string][] {
+    return [...cookiesWithPrefix(cookieHeader, this.#prefix)].filter(
+      ([name]) => label.test(name) && name.length === this.#prefix.length + labelLength,
+    );
+  }
+
+  #header(name: string, value: string, maxAgeSeconds: number): string[] {
+    return ['Set-Cookie', setCookie({ name, ...this.#attributes }, value, maxAgeSeconds)];
+  }
 }
 
-/**
- * When the start of a cookie began, epoch ms: the part before the binding. 0, the oldest, for a cookie that isn't ours.
- */
+/** When the start of a cookie began, epoch ms: the part before the binding. 0, the oldest, for a cookie that isn't ours. */
 function begunAt(value: string): number {
   const [, begun] = /^([0-9a-z]{1,10})\./.exec(value) ?? [];
   return begun === undefined ? 0 : Number.parseInt(begun, 36);

@@ -1,7 +1,5 @@
-import { apiKeysCreate, usersCreateKey } from './api-keys/create.ts';
-import { apiKeysDelete } from './api-keys/delete.ts';
-import { apiKeysFilters, apiKeysList } from './api-keys/list.ts';
-import { apiKeysRead, apiKeysScopes } from './api-keys/read.ts';
+import { apiKeysCreate, apiKeysDelete, usersCreateKey } from './api-keys/change.ts';
+import { apiKeysFilters, apiKeysList, apiKeysRead, apiKeysScopes } from './api-keys/read.ts';
 import { auditFilters, auditList, auditRead } from './audit-events.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { AnyDefinition } from './endpoint.ts';
@@ -10,29 +8,36 @@ import { login } from './login.ts';
 import { logout } from './logout.ts';
 import { redeemInvitation } from './redeem-invitation.ts';
 import { refresh } from './refresh.ts';
-import { scopeSetsChange, scopeSetsCreate, scopeSetsDelete } from './scope-sets/change.ts';
-import { scopeSetsFilters, scopeSetsList, scopeSetsRead } from './scope-sets/read.ts';
+import {
+  scopeSetsChange,
+  scopeSetsCreate,
+  scopeSetsDelete,
+  scopeSetsFilters,
+  scopeSetsList,
+  scopeSetsRead,
+} from './scope-sets.ts';
 import { selfPassword } from './self-password.ts';
 import {
   sessionsDelete,
   sessionsDeleteAll,
-  sessionsFilters,
-  sessionsList,
-  sessionsRead,
-} from './sessions/administer.ts';
-import {
   sessionsDeleteOthers,
   sessionsDeleteOwn,
+  sessionsFilters,
   sessionsFiltersOwn,
+  sessionsList,
   sessionsListOwn,
-} from './sessions/own.ts';
-import { usersCreate } from './users/create.ts';
-import { usersIdentities, usersLink, usersUnlink } from './users/identities.ts';
-import { usersInvite } from './users/invite.ts';
-import { usersChange } from './users/patch.ts';
+  sessionsRead,
+} from './sessions/sessions.ts';
+import { usersChange, usersCreate, usersDelete } from './users/change.ts';
 import { usersFilters, usersList, usersRead } from './users/read.ts';
-import { usersDelete } from './users/remove.ts';
-import { usersThrottle, usersUnlock } from './users/throttle.ts';
+import {
+  usersIdentities,
+  usersInvite,
+  usersLink,
+  usersThrottle,
+  usersUnlink,
+  usersUnlock,
+} from './users/sign-in.ts';
 
 /** Endpoints that obtain, renew and give up credentials, in the order of the OpenAPI document. */
 export const credentialEndpoints: readonly AnyDefinition[] = [

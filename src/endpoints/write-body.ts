@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { passwordFault } from '../credentials/password-rules.ts';
+import { parsePassword } from '../credentials/passwords.ts';
 import { ValidationError, type ValidationProblem } from '../errors.ts';
-import { everyProblem } from '../input/every-problem.ts';
 import { type FieldJudge, readJson, readJudgedJson } from '../input/json-body.ts';
 import { valueError } from '../input/pydantic-problems.ts';
+import { withoutControlCharacters } from '../input/pydantic-types.ts';
 import { noParameters, readQuery } from '../input/query.ts';
 import type { SecretOptions } from '../input/validate.ts';
+import { parseUsername } from '../rules/account-name.ts';
+import { maxPasswordBytes, maxUsernameCodePoints } from '../rules/text-limits.ts';
 import type { Records } from '../stores/records.ts';
 import type { Call } from './endpoint.ts';
 
@@ -63,4 +66,63 @@ export async function scopeSetProblems(
   return ids.flatMap((id, index) =>
     known.has(id) ? [] : [{ ...valueError('no such scope set'), loc: ['scope_sets', index], input: id }],
   );
+}
+
+/**
+ * Runs both readers and resolves to their results. Rejects with one {@link ValidationError} for the problems of query and body
+ * together, in that order, or with any other error of a reader.
+ */
+export async function everyProblem<A, B>(first: () => A, second: () => Promise<B>): Promise<[A, B]> {
+  const problems: ValidationProblem[] = [];
+  const results = [await collect(async () => first(), problems), await collect(second, problems)];
+  if (problems.length > 0) throw new ValidationError(problems);
+  return results as [A, B];
+}
+
+async function collect<T>(read: () => Promise<T>, problems: ValidationProblem[]): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    problems.push(...error.problems);
+    return undefined;
+  }
+}
+
+/** Schema of a user name as clients send it; {@link parseUsername} turns it into the stored name. */
+export function newUsername() {
+  const bounds = { minimum: 1, maximum: maxUsernameCodePoints };
+  return parsable(parseUsername, bounds, 'must not contain control characters').meta({
+    minLength: 1,
+    maxLength: maxUsernameCodePoints,
+    pattern: withoutControlCharacters.source,
+    description: 'Outer white space is trimmed.',
+  });
+}
+
+/** Schema of a password as clients send it; {@link parsePassword} turns it into the text that is hashed. */
+export function newPassword(minLength: number) {
+  const bounds = { minimum: minLength, maximum: maxPasswordBytes };
+  const parse = (value: string) => parsePassword(value, minLength);
+  return parsable(parse, bounds, 'must be well-formed Unicode').meta({
+    minLength,
+    format: 'password',
+    description: 'At least `passwords.min_length` characters (default 12), at most 1,024 bytes of UTF-8.',
+  });
+}
+
+/** A text that `parse` accepts; `otherwise` is the message for a fault other than its length. */
+function parsable(
+  parse: (value: string) => string | { readonly problem: string },
+  { minimum, maximum }: { readonly minimum: number; readonly maximum: number },
+  otherwise: string,
+) {
+  return z.string().check(({ value, issues }) => {
+    const parsed = parse(value);
+    if (typeof parsed === 'string') return;
+    const issue = { origin: 'string', input: value } as const;
+    if (parsed.problem === 'too_short') issues.push({ code: 'too_small', minimum, ...issue });
+    else if (parsed.problem === 'too_long') issues.push({ code: 'too_big', maximum, ...issue });
+    else issues.push({ code: 'custom', message: otherwise, input: value });
+  });
 }

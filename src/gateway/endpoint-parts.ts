@@ -9,7 +9,7 @@ import { createRefreshCookies } from '../credentials/refresh-cookie.ts';
 import { createAddressThrottle, createLoginThrottle } from '../credentials/throttle.ts';
 import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
 import { PasswordSignIn } from '../endpoints/password-sign-in.ts';
-import { createSignIn } from '../endpoints/sign-in.ts';
+import { SignIn } from '../endpoints/sign-in.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Assertions } from './assertions.ts';
@@ -46,7 +46,7 @@ export async function composeEndpointParts(config: Config, shared: SharedParts):
   const times = sessionTimesOf(config);
   const onCredentialEnded = (credentialId: string) => shared.streams.endOf(credentialId);
   const maxPerUser = config.sessions.max_per_user;
-  const signIn = createSignIn({
+  const signIn = new SignIn({
     sessions,
     audit,
     onSessionEnded: onCredentialEnded,
@@ -84,8 +84,8 @@ export async function composeEndpointParts(config: Config, shared: SharedParts):
       invitation: createAddressThrottle('invitation', attempts, limits),
     },
     bootstrapToken: config.bootstrap.token ?? null,
-    prefix: keys.prefix,
-    maxLifetimeMs: keys.max_lifetime ?? null,
+    keyPrefix: keys.prefix,
+    maxKeyLifetimeMs: keys.max_lifetime ?? null,
     issuers: new Map(Object.entries(providers).map(([name, { issuer }]) => [name, issuer])),
     providerOf: (issuer) => providerOf(config, issuer),
     isKnownOrigin: shared.isKnownOrigin,

@@ -4,11 +4,14 @@ import { createIdTokenSeals, type IdTokenSeals } from '../credentials/sealed-id-
 import { backChannelLogout } from '../endpoints/back-channel-logout.ts';
 import { createEndpoint, type Endpoint } from '../endpoints/endpoint.ts';
 import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
-import { createProviderAccounts } from '../endpoints/provider-accounts.ts';
 import { providerExchange, providerExchangeForm } from '../endpoints/provider-exchange.ts';
-import { ProviderSignIn, type ProviderSignInOptions } from '../endpoints/provider-sign-in.ts';
+import {
+  createProviderAccounts,
+  ProviderSignIn,
+  type ProviderSignInOptions,
+} from '../endpoints/provider-sign-in.ts';
 import { providerStart } from '../endpoints/provider-start.ts';
-import { createPageStartCookies, createStartCookies, type StartCookies } from '../endpoints/start-cookies.ts';
+import { createPageStartCookies, StartCookies } from '../endpoints/start-cookies.ts';
 import { IdentityProvider } from '../identity-providers/identity-provider.ts';
 import { createProviderNetwork, type ProviderNetwork } from '../identity-providers/provider-network.ts';
 import type { ProviderSettings } from '../identity-providers/provider-urls.ts';
@@ -89,7 +92,7 @@ class ComposedProvider {
     const provider = this.#provider;
     const logout = createEndpoint(backChannelLogout, { ...parts, provider }, name);
     if (settings.redirect_uri === undefined) return [logout];
-    const startCookies = createStartCookies(parts.cookie);
+    const startCookies = new StartCookies(parts.cookie);
     const providerSignIn = new ProviderSignIn(this.#signInOptions(provider, startCookies));
     const ofProvider = { ...parts, provider, providerSignIn, startCookies };
     return [

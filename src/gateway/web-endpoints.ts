@@ -5,7 +5,7 @@ import type { AnyEndpoint, Endpoint, EndpointDefinition, Guard } from '../endpoi
 import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
 import { redeemInvitation } from '../endpoints/redeem-invitation.ts';
 import { selfPassword } from '../endpoints/self-password.ts';
-import { createPageStartCookies, createStartCookies } from '../endpoints/start-cookies.ts';
+import { createPageStartCookies, StartCookies } from '../endpoints/start-cookies.ts';
 import type { Log } from '../log/log.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { BrowserSessions } from '../web/browser-sessions.ts';
@@ -35,7 +35,7 @@ export function webEndpoints(
   const { records, cookie, cookies, minPasswordLength } = parts;
   const startCookiesAt = (host: string) => [
     createPageStartCookies(cookie, area.originAt(host), area.path),
-    createStartCookies(cookie),
+    new StartCookies(cookie),
   ];
   const sessions = new BrowserSessions({
     area,

@@ -28,10 +28,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
   return new JsonReader(text).read();
 }
 
-/**
- * The first character, in code points, that the decoder replaced by U+FFFD because its bytes weren't UTF-8; -1 for
- * none.
- */
+/** The first character, in code points, that the decoder replaced by U+FFFD because its bytes weren't UTF-8; -1 for none. */
 function firstInvalidCharacter(text: string, bytes: Uint8Array): number {
   let character = 0;
   let byte = 0;

@@ -33,6 +33,12 @@ export function codePointString({ min = 0, max, trim = false, pattern }: StringO
   return matched.meta({ ...(min > 0 && { minLength: min }), ...(max !== undefined && { maxLength: max }) });
 }
 
+/** A string out of `values`; if these are none, any string: the OpenAPI document knows no configuration. */
+export function oneOf(values: readonly string[]) {
+  const [first, ...others] = values;
+  return first === undefined ? z.string() : z.enum([first, ...others]);
+}
+
 /** A list without duplicates. */
 export function distinctList<T extends z.ZodType>(
   item: T,

@@ -1,7 +1,7 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { defaultCookieName } from '../config/sections/credentials.ts';
 import { builtInScopes } from '../config/values/scope-names.ts';
-import { apiKeyInDb } from '../endpoints/api-keys/api-key-schemas.ts';
+import { apiKeyInDb } from '../endpoints/api-keys/read.ts';
 import { backChannelLogout } from '../endpoints/back-channel-logout.ts';
 import type { Operation } from '../endpoints/endpoint.ts';
 import { login } from '../endpoints/login.ts';
@@ -9,7 +9,6 @@ import { providerExchange, providerExchangeForm } from '../endpoints/provider-ex
 import { providerStart } from '../endpoints/provider-start.ts';
 import { refresh } from '../endpoints/refresh.ts';
 import { administrationEndpoints, credentialEndpoints } from '../endpoints/table.ts';
-import { errorBody, oauthErrorBody, validationErrorBody, validationProblem } from './error-schemas.ts';
 import { describeOperation } from './operation.ts';
 import { commonResponses } from './refusals.ts';
 import { type Json, schemaComponents } from './schemas.ts';
@@ -35,6 +34,44 @@ const tags: Readonly<Record<string, string>> = {
   ScopeSets: 'Scopes under a name.',
   Audit: 'Who did what.',
 };
+
+const errorFields = {
+  detail: z
+    .string()
+    .describe('For people; constant per code, except that `insufficient_scope` names the scopes.'),
+  code: z.string().describe('Stable: what to branch on.'),
+  request_id: z.string().describe('As in `X-Request-Id`.'),
+} as const;
+
+const oauthFields = { error: z.string(), error_description: z.string() } as const;
+
+/** Body of every refusal but a 422. */
+const errorBody = z.object(errorFields).meta({ id: 'Error' });
+
+/** Body of a refusal of sign-in or refresh: RFC 6749 §5.2 beside the fields of every refusal. */
+const oauthErrorBody = z.object({ ...errorFields, ...oauthFields }).meta({ id: 'OAuthError' });
+
+/** Problem in a 422, in FastAPI's shape. */
+const validationProblem = z
+  .object({
+    type: z.string().describe("pydantic 2's name of the problem."),
+    loc: z.array(z.union([z.string(), z.int()])).describe('`body` or `query`, then the path to the value.'),
+    msg: z.string(),
+    input: z.unknown().describe('The value as received; null if it is absent or secret.'),
+    ctx: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'ValidationError' });
+
+/** Body of a 422: every problem at once. */
+const validationErrorBody = z
+  .object({
+    detail: z.array(validationProblem),
+    code: z.literal('validation_error'),
+    request_id: errorFields.request_id,
+    error: oauthFields.error.optional().describe('At sign-in only (RFC 6749 §5.2).'),
+    error_description: oauthFields.error_description.optional().describe('At sign-in only.'),
+  })
+  .meta({ id: 'HTTPValidationError' });
 
 /** Named schemas that no operation refers to directly. */
 const innerSchemas: readonly z.ZodType[] = [
@@ -86,9 +123,7 @@ function header(description: string): Json {
   return { description, schema: { type: 'string' } };
 }
 
-/**
- * The OpenAPI 3.1 document of all endpoints that Postern serves itself, made from the schemas that validate requests.
- */
+/** The OpenAPI 3.1 document of all endpoints that Postern serves itself, made from the schemas that validate requests. */
 export function openApiDocument(): object {
   const requests = operations.flatMap(({ body }) => (body === undefined ? [] : [body.schema()]));
   const responses = operations.flatMap(({ success }) =>

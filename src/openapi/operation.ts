@@ -3,11 +3,6 @@ import type { RefusalCode } from '../errors.ts';
 import { headerRefs, refusalResponses } from './refusals.ts';
 import { componentRef, type Json, membersOf, schemaUse } from './schemas.ts';
 
-/** The part of the id before the dash. */
-function tagOf({ id }: Operation): string {
-  return id.slice(0, id.indexOf('-'));
-}
-
 /** Renders an operation as an OpenAPI Operation Object. */
 export function describeOperation(operation: Operation): Json {
   const { id, summary, description, guard, body } = operation;
@@ -19,7 +14,7 @@ export function describeOperation(operation: Operation): Json {
   const scopes = typeof guard === 'object' ? guard.scopes : [];
   return {
     operationId: id,
-    tags: [tagOf(operation)],
+    tags: [id.slice(0, id.indexOf('-'))],
     summary,
     description,
     security: securityOf(operation),
@@ -105,7 +100,7 @@ const providerName: Json = { type: 'string', pattern: '^[a-z0-9-]{1,32}$' };
 
 function queryParameters({ query }: Operation): Json[] {
   if (query === undefined) return [];
-  return membersOf(query(), 'input').map(({ name, required, schema: { description, ...schema } }) => ({
+  return membersOf(query()).map(({ name, required, schema: { description, ...schema } }) => ({
     name,
     in: 'query',
     required,

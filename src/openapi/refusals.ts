@@ -45,10 +45,7 @@ function schemaOf(codes: readonly RefusalCode[], { oauth }: RefusalStyle): Json 
   return { $ref: componentRef('schemas', oauth ? 'OAuthError' : 'Error') };
 }
 
-/**
- * Responses common to all operations, for `components.responses`: a request may be refused before its operation is
- * known.
- */
+/** Responses common to all operations, for `components.responses`: a request may be refused before its operation is known. */
 export const commonResponses: Json = {
   Refusal: commonResponse({ $ref: componentRef('schemas', 'Error') }),
   OAuthRefusal: commonResponse(either),

@@ -30,12 +30,9 @@ export function schemaComponents(schemas: Iterable<z.ZodType>, io: Direction): J
   return Object.fromEntries(Object.entries(made).map(([id, schema]) => [id, withoutIdentity(schema)]));
 }
 
-/** Members of an object, required and optional ones. */
-export function membersOf(
-  schema: z.ZodObject,
-  io: Direction,
-): { name: string; required: boolean; schema: Json }[] {
-  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io, override: plain });
+/** Members of an object in a request, required and optional ones. */
+export function membersOf(schema: z.ZodObject) {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', override: plain });
   return Object.entries(properties).map(([name, member]) => ({
     name,
     required: required.includes(name),

@@ -4,7 +4,7 @@ import type { MintParts } from '../../src/administration/api-keys.ts';
 import { Audit } from '../../src/administration/audit.ts';
 import { createHoldings } from '../../src/credentials/holdings.ts';
 import { createPrincipal } from '../../src/credentials/principal.ts';
-import { apiKeysCreate } from '../../src/endpoints/api-keys/create.ts';
+import { apiKeysCreate } from '../../src/endpoints/api-keys/change.ts';
 import type { Call } from '../../src/endpoints/endpoint.ts';
 import type { EndpointParts } from '../../src/endpoints/endpoint-parts.ts';
 import { Refusal } from '../../src/errors.ts';
@@ -52,11 +52,12 @@ async function mintAndLose(recheck: Call['recheck']) {
     },
     catalogue,
     holdings: createHoldings(catalogue, {}),
-    prefix: 'pst',
-    maxLifetimeMs: null,
+    keyPrefix: 'pst',
+    maxKeyLifetimeMs: null,
     audit: new Audit({ log: { audit: ({ event }) => void events.push(event) }, keep() {}, now: Date.now }),
     now: Date.now,
     random: randomBytes,
+    onCredentialEnded() {},
   };
   const handle = apiKeysCreate.create(parts as EndpointParts);
   const call: Call = {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAnyId, presentAuditEvent } from '../../administration/audit-events.ts';
+import { afterAnyId, presentAuditEvent } from '../../administration/audit.ts';
 import { escapeControls } from '../../log/escape-controls.ts';
 import type { AuditEvent } from '../../stores/audit.ts';
 import type { ListPosition } from '../../stores/list-query.ts';

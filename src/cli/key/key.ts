@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { apiKeyWriteCreate, presentApiKey } from '../../administration/api-key-fields.ts';
 import { mintKey, revokeKey, transferKey } from '../../administration/api-keys.ts';
 import { operator } from '../../administration/caller.ts';
@@ -35,7 +34,7 @@ export async function createKey(call: Call): Promise<void> {
       scope_sets: sets.map(({ id }) => id),
       expires: expiryOf(call.text('expires'), now()),
     };
-    const parts = { ...context, prefix: config.api_keys.prefix, maxLifetimeMs, random: randomBytes };
+    const parts = { ...context, keyPrefix: config.api_keys.prefix, maxKeyLifetimeMs: maxLifetimeMs };
     const { listed, raw } = await mintKey(
       parts,
       operator,

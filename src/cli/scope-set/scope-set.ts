@@ -1,6 +1,12 @@
 import { operator } from '../../administration/caller.ts';
-import { presentScopeSet, scopeSetCreate, scopeSetPatch } from '../../administration/scope-set-fields.ts';
-import { changeScopeSet, createScopeSet, removeScopeSet } from '../../administration/scope-sets.ts';
+import {
+  changeScopeSet,
+  createScopeSet,
+  presentScopeSet,
+  removeScopeSet,
+  scopeSetCreate,
+  scopeSetPatch,
+} from '../../administration/scope-sets.ts';
 import { readsAsBuiltInSet } from '../../rules/set-name.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
 import type { ScopeSetRecord } from '../../stores/scope-set-records.ts';

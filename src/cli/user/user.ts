@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { operator } from '../../administration/caller.ts';
 import { inviteUser as invite } from '../../administration/invitations.ts';
 import {
@@ -164,7 +163,7 @@ function requireUsername(raw: string): string {
 /** `user invite NAME`: a token by which the user sets a password, shown this once. */
 export async function inviteUser(call: Call): Promise<void> {
   await withNamedUser(call, async (context, user) => {
-    const { token, expires } = await invite({ ...context, random: randomBytes }, operator, user.id).catch(
+    const { token, expires } = await invite(context, operator, user.id).catch(
       refusedAs('conflict', neverSignsIn(user)),
     );
     call.terminal.stderr.write(

@@ -1,6 +1,25 @@
 import { z } from 'zod';
-import { integerText } from '../../input/pydantic-types.ts';
-import { filterParameters, type ListField } from './list-fields.ts';
+import { rfc3339 } from '../../input/pydantic-datetime.ts';
+import { booleanText, integerText, oneOf, repeatable } from '../../input/pydantic-types.ts';
+import type { FieldFilter, FilterOperator } from '../../stores/list-query.ts';
+import type { EndpointDefinition, Guard } from '../endpoint.ts';
+import type { EndpointParts } from '../endpoint-parts.ts';
+
+/** Field that a list can be filtered by: each operator is a parameter `<name>__<operator>`. */
+export interface ListField {
+  readonly name: string;
+  readonly type: 'string' | 'datetime' | 'boolean' | 'array';
+  readonly operators: readonly FilterOperator[];
+  /** Values that the field can hold; absent: any of its type. Empty: not known yet (the OpenAPI document). */
+  readonly values?: readonly string[];
+  /** Descriptions of the parameters, by operator. */
+  readonly notes?: Readonly<Partial<Record<FilterOperator, string>>>;
+  /** Spells a value as the store has it; default: as it is. */
+  readonly spelled?: (text: string) => string;
+}
+
+/** The operators of an instant, which is compared. */
+export const instantOperators = ['gte', 'gt', 'lte', 'lt'] as const satisfies readonly FilterOperator[];
 
 /** Fields that a list can be sorted and filtered by. */
 export interface ListSpec<SortField extends string> {
@@ -42,8 +61,7 @@ export function listQuerySchema<SortField extends string>(spec: ListSpec<SortFie
   });
 }
 
-/** Description of a list's filters and sort fields, as `/filters` returns it. */
-export const listDescription = z
+const listDescription = z
   .object({
     filters: z.array(
       z.object({
@@ -65,8 +83,7 @@ export const listDescription = z
   })
   .meta({ id: 'ListDescription' });
 
-/** The body of a list's `/filters`. */
-export function describeList({ fields, sortFields }: ListSpec<string>): z.input<typeof listDescription> {
+function describeList({ fields, sortFields }: ListSpec<string>): z.input<typeof listDescription> {
   return {
     filters: fields.map(({ name, type, operators, values }) => ({
       field: name,
@@ -81,4 +98,67 @@ export function describeList({ fields, sortFields }: ListSpec<string>): z.input<
     },
     size: { default: defaultPageSize, max: maxPageSize },
   };
+}
+
+/** Defines `GET <list>filters`, which describes a list's filters and sort fields. */
+export function defineFilters<G extends Guard>(
+  id: EndpointDefinition['id'],
+  list: { readonly path: string; readonly guard: G },
+  specOf: (parts: EndpointParts) => ListSpec<string>,
+): EndpointDefinition<G> {
+  return {
+    id,
+    method: 'GET',
+    path: `${list.path}filters`,
+    guard: list.guard,
+    summary: 'Describes how the list can be filtered and sorted',
+    description: 'For a front end that builds its filters from it: fields, operators and values.',
+    success: {
+      status: 200,
+      description: 'Filters, sort fields and page sizes.',
+      schema: () => listDescription,
+    },
+    refusals: [],
+
+    create(parts) {
+      const body = describeList(specOf(parts));
+      return async () => ({ status: 200, body });
+    },
+  };
+}
+
+function filterParameters(fields: readonly ListField[]): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    parametersOf(fields).map(({ field, operator, name }) => {
+      const schema = valueSchema(field, operator).optional();
+      const note = field.notes?.[operator];
+      return [name, note === undefined ? schema : schema.describe(note)];
+    }),
+  );
+}
+
+/** The filters of a validated query. */
+export function filtersOf(
+  fields: readonly ListField[],
+  query: Readonly<Record<string, unknown>>,
+): readonly FieldFilter[] {
+  return parametersOf(fields).flatMap(({ field, operator, name }) => {
+    const value = query[name] as FieldFilter['value'] | undefined;
+    if (value === undefined) return [];
+    const isSpelled = field.spelled !== undefined && typeof value === 'string';
+    return [{ field: field.name, operator, value: isSpelled ? field.spelled(value) : value }];
+  });
+}
+
+function parametersOf(fields: readonly ListField[]) {
+  return fields.flatMap((field) =>
+    field.operators.map((operator) => ({ field, operator, name: `${field.name}__${operator}` })),
+  );
+}
+
+function valueSchema({ type, values = [] }: ListField, operator: FilterOperator): z.ZodType {
+  if (operator === 'isnull' || type === 'boolean') return booleanText();
+  if (type === 'datetime') return rfc3339();
+  const text = oneOf(values);
+  return type === 'array' ? repeatable(z.array(text)) : text;
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal } from '../../errors.ts';
-import type { ListPage, ListPosition } from '../../stores/list-query.ts';
+import { readQuery } from '../../input/query.ts';
+import type { FieldFilter, ListPage, ListPosition, ListQuery } from '../../stores/list-query.ts';
+import { filtersOf, type ListParameters, type ListSpec, listQuerySchema } from './list-spec.ts';
 
 /** Start of a page: after (or, inclusive, at) a position, forwards or backwards; without a position, at the first end. */
-export interface PageStart {
+interface PageStart {
   readonly from?: ListPosition;
   readonly inclusive: boolean;
   readonly backwards: boolean;
@@ -12,11 +14,62 @@ export interface PageStart {
   readonly limit?: number;
 }
 
-/** The cursors of one list, bound to its sort and filters. */
-interface PageCursors {
-  /** Throws {@link Refusal} `invalid_cursor`. */
-  read(text: string | undefined): PageStart;
-  write(start: PageStart): string;
+/**
+ * Builds the reader of a list's queries, which throws {@link ../../errors.ts ValidationError}, and {@link Refusal}
+ * `invalid_cursor`.
+ */
+export function createListRequests<SortField extends string>(spec: ListSpec<SortField>, cursors: Cursors) {
+  const schema = listQuerySchema(spec);
+  const presentation = new Set(Object.keys(spec.presentation ?? {}));
+
+  /** The list with the parameters that change the order or the choice of items. */
+  function bindingOf({ size: _size, cursor: _cursor, ...rest }: ListParameters<SortField>): string {
+    const bound = Object.entries(rest).filter(
+      ([name, value]) => !presentation.has(name) && value !== undefined,
+    );
+    return JSON.stringify([spec.name, bound.sort()]);
+  }
+
+  return (rawQuery: string | undefined) => {
+    const parameters = readQuery(rawQuery, schema) as ListParameters<SortField>;
+    const binding = bindingOf(parameters);
+    const { size, cursor, sort_by: sortBy, sort_order: sortOrder } = parameters;
+    const start = readCursor(cursor, cursors, binding);
+    const { from, inclusive, backwards, limit = size } = start;
+    const query: ListQuery<SortField, readonly FieldFilter[]> = {
+      sortBy,
+      sortOrder,
+      filters: filtersOf(spec.fields, parameters),
+      from,
+      inclusive,
+      backwards,
+      size: Math.min(size, limit),
+    };
+
+    /** The body of the response; `turn` may move the starts of the neighbouring pages. */
+    function body<Item>(
+      page: ListPage<Item>,
+      options: {
+        readonly positionOf: (item: Item) => ListPosition;
+        readonly present: (item: Item) => unknown;
+        readonly turn?: (starts: PageStarts) => PageStarts;
+      },
+    ) {
+      const { positionOf, present, turn = (starts) => starts } = options;
+      const { current, currentBackwards, previous, next } = turn(pageStarts(page, start, size, positionOf));
+      const write = (at: PageStart) => writeCursor(at, cursors, binding);
+      return {
+        items: page.items.map((item) => present(item)),
+        total: page.total,
+        current_page: write(current),
+        current_page_backwards: write(currentBackwards),
+        previous_page: previous && write(previous),
+        next_page: next && write(next),
+      };
+    }
+
+    return { parameters, query, body };
+  };
 }
 
 const cursorPayload = z.strictObject({
@@ -27,32 +80,18 @@ const cursorPayload = z.strictObject({
   n: z.number().optional(),
 });
 
-/** The cursors of a list of that name; `bound` are the parameters that change the order or the choice of items. */
-export function pageCursors(
-  cursors: Cursors,
-  name: string,
-  bound: Readonly<Record<string, unknown>>,
-): PageCursors {
-  const binding = JSON.stringify([
-    name,
-    Object.entries(bound)
-      .filter(([, value]) => value !== undefined)
-      .sort(),
-  ]);
-  return {
-    read(text) {
-      if (text === undefined) return { inclusive: false, backwards: false };
-      const payload = cursorPayload.safeParse(cursors.read(text, binding));
-      if (!payload.success) throw new Refusal('invalid_cursor');
-      const { v, i, at, back, n } = payload.data;
-      const from = i === undefined ? undefined : { value: v ?? null, id: i };
-      return { ...(from && { from }), inclusive: at, backwards: back, limit: n };
-    },
-    write({ from, inclusive, backwards, limit }) {
-      const payload = { v: from?.value, i: from?.id, at: inclusive, back: backwards, n: limit };
-      return cursors.write(payload, binding);
-    },
-  };
+function readCursor(text: string | undefined, cursors: Cursors, binding: string): PageStart {
+  if (text === undefined) return { inclusive: false, backwards: false };
+  const payload = cursorPayload.safeParse(cursors.read(text, binding));
+  if (!payload.success) throw new Refusal('invalid_cursor');
+  const { v, i, at, back, n } = payload.data;
+  const from = i === undefined ? undefined : { value: v ?? null, id: i };
+  return { ...(from && { from }), inclusive: at, backwards: back, limit: n };
+}
+
+function writeCursor(start: PageStart, cursors: Cursors, binding: string): string {
+  const { from, inclusive, backwards, limit } = start;
+  return cursors.write({ v: from?.value, i: from?.id, at: inclusive, back: backwards, n: limit }, binding);
 }
 
 const pageCursor = z.string().nullable();
@@ -79,7 +118,7 @@ export interface PageStarts {
 }
 
 /** The starts around a page that was read from `start` with room for `size` items. */
-export function pageStarts<Item>(
+function pageStarts<Item>(
   page: ListPage<Item>,
   start: PageStart,
   size: number,
@@ -105,15 +144,5 @@ export function pageStarts<Item>(
     currentBackwards: { from: bottom, inclusive: true, backwards: true, limit: before ? limit : undefined },
     previous: before ? { from: top, inclusive: false, backwards: true } : null,
     next: after ? { from: bottom, inclusive: false, backwards: false } : null,
-  };
-}
-
-/** The cursors of a page's body. */
-export function cursorFields({ current, currentBackwards, previous, next }: PageStarts, pages: PageCursors) {
-  return {
-    current_page: pages.write(current),
-    current_page_backwards: pages.write(currentBackwards),
-    previous_page: previous && pages.write(previous),
-    next_page: next && pages.write(next),
   };
 }

@@ -1,16 +1,40 @@
+import { z } from 'zod';
 import { apiKeyWriteCreate, presentApiKey } from '../../administration/api-key-fields.ts';
-import { type KeyOwner, keysWrite, mintKey, usersKeysWrite } from '../../administration/api-keys.ts';
+import {
+  type KeyOwner,
+  keysWrite,
+  mintKey,
+  revokeKey,
+  usersKeysWrite,
+} from '../../administration/api-keys.ts';
 import { Refusal } from '../../errors.ts';
-import { entityTagOf } from '../../http/if-match.ts';
+import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import type { Reply } from '../../http/reply.ts';
-import { everyProblem } from '../../input/every-problem.ts';
 import { readJudgedJson } from '../../input/json-body.ts';
+import { booleanText } from '../../input/pydantic-types.ts';
 import { readQuery } from '../../input/query.ts';
+import type { ListedApiKey } from '../../stores/api-key.ts';
 import { callerIn } from '../caller.ts';
 import type { Call, EndpointDefinition } from '../endpoint.ts';
 import type { EndpointParts } from '../endpoint-parts.ts';
-import { scopeSetProblems } from '../write-body.ts';
-import { apiKeyReadCreate, hydrateQuery, mintQuery } from './api-key-schemas.ts';
+import { everyProblem, scopeSetProblems } from '../write-body.ts';
+import { apiKeyReadCreate, hydrateQuery, mintQuery } from './read.ts';
+
+const deleteQuery = z.strictObject({
+  children: booleanText().prefault(false).describe('Also deletes the keys minted with it.'),
+});
+
+const minting = {
+  body: {
+    schema: () => apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
+  },
+  success: {
+    status: 201,
+    description: 'The key, shown this once.',
+    schema: () => apiKeyReadCreate,
+    headers: ['ETag'],
+  },
+} as const;
 
 /** `POST /api/admin/api-keys/`: mints a key, within what the calling credential holds. */
 export const apiKeysCreate: EndpointDefinition = {
@@ -22,15 +46,7 @@ export const apiKeysCreate: EndpointDefinition = {
   description:
     'Nobody mints beyond what their own credential holds, and a key minted with a key ends no later than it.',
   query: () => hydrateQuery,
-  body: {
-    schema: () => apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
-  },
-  success: {
-    status: 201,
-    description: 'The key, shown this once.',
-    schema: () => apiKeyReadCreate,
-    headers: ['ETag'],
-  },
+  ...minting,
   refusals: ['expiry_exceeds_caller'],
 
   create(parts) {
@@ -49,15 +65,7 @@ export const usersCreateKey: EndpointDefinition = {
   description:
     'Within what caller and user both hold; a key minted with a key ends no later than it. Refused for a user who effectively holds more than the calling credential.',
   query: () => mintQuery,
-  body: {
-    schema: () => apiKeyWriteCreate({ catalogue: [], maxLifetimeMs: null, now: Date.now }),
-  },
-  success: {
-    status: 201,
-    description: 'The key, shown this once.',
-    schema: () => apiKeyReadCreate,
-    headers: ['ETag'],
-  },
+  ...minting,
   refusals: ['not_found', 'expiry_exceeds_caller', 'conflict'],
 
   create(parts) {
@@ -66,9 +74,32 @@ export const usersCreateKey: EndpointDefinition = {
   },
 };
 
-/** Builds the response to a call that mints. */
+/** `DELETE /api/admin/api-keys/{id}`: the key stops working at once, and what it has open ends. */
+export const apiKeysDelete: EndpointDefinition = {
+  id: 'ApiKeys-Delete',
+  method: 'DELETE',
+  path: '/api/admin/api-keys/{id}',
+  guard: { scopes: keysWrite },
+  summary: 'Deletes a key',
+  description: 'On every replica; keys minted with it live on unless `children` says otherwise.',
+  takesIfMatch: true,
+  query: () => deleteQuery,
+  success: { status: 204, description: 'Gone: it stops working at once, and what it has open ends.' },
+  refusals: ['not_found', 'precondition_failed'],
+
+  create(parts) {
+    return async (call) => {
+      const { exchange, id } = call;
+      const { children } = readQuery(exchange.query, deleteQuery);
+      const judge = (found: ListedApiKey | undefined) => assertIfMatch(exchange.head, found);
+      await revokeKey(parts, callerIn(call), id, { children, judge });
+      return { status: 204 };
+    };
+  },
+};
+
 function createResponse(parts: EndpointParts): (call: Call, owner: KeyOwner) => Promise<Reply> {
-  const { records, catalogue, maxLifetimeMs, audit, now } = parts;
+  const { records, catalogue, maxKeyLifetimeMs: maxLifetimeMs, audit, now } = parts;
   const schema = apiKeyWriteCreate({ catalogue: [...catalogue].sort(), maxLifetimeMs, now });
   return async (call, owner) => {
     const { exchange, body, contentType } = call;

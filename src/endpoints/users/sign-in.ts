@@ -1,16 +1,19 @@
 import { z } from 'zod';
+import { inviteUser } from '../../administration/invitations.ts';
 import { presentIdentities } from '../../administration/present-user.ts';
+import { timestamp, toTimestamp } from '../../administration/timestamp.ts';
 import { linkIdentity, unlinkIdentity } from '../../administration/user-identities.ts';
-import { usersWrite } from '../../administration/users.ts';
+import { liftThrottle, usersWrite } from '../../administration/users.ts';
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { maxSubjectLength } from '../../identity-providers/id-token.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
-import { codePointString, withoutControlCharacters } from '../../input/pydantic-types.ts';
+import { codePointString, oneOf, withoutControlCharacters } from '../../input/pydantic-types.ts';
 import { noParameters, readQuery } from '../../input/query.ts';
+import { canonicalAccountName } from '../../rules/account-name.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { readWriteBody } from '../write-body.ts';
-import { identityList, identityRead } from './user-schemas.ts';
+import { identityList, identityRead } from './read.ts';
 
 const subjectText = () =>
   codePointString({ min: 1, max: maxSubjectLength, pattern: withoutControlCharacters }).describe(
@@ -19,18 +22,32 @@ const subjectText = () =>
 
 /** A new identity; `providers` are the names of the configured ones (empty: any, for the OpenAPI document). */
 function identityLink(providers: readonly string[]) {
-  const [first, ...others] = providers;
-  const provider = first === undefined ? z.string() : z.enum([first, ...others]);
   return z
     .strictObject({
-      provider: provider.describe('The name of a configured identity provider.'),
+      provider: oneOf(providers).describe('The name of a configured identity provider.'),
       subject: subjectText().refine((subject) => subject.trim() !== '', 'must not be blank'),
     })
     .meta({ id: 'IdentityLink' });
 }
 
-/** The identity to unlink. */
 const identityQuery = z.strictObject({ provider: z.string(), subject: z.string() });
+
+const invitation = z
+  .object({
+    token: z.string().describe('Shown this once; the user presents it with a new password.'),
+    expires: timestamp,
+  })
+  .meta({ id: 'Invitation' });
+
+const userThrottle = z
+  .object({
+    failures: z.int().describe('Failed sign-ins that still count.'),
+    window_ends: timestamp.nullable().describe('When the last of them stop counting; null: none counts.'),
+    refusing: z
+      .boolean()
+      .describe('Whether sign-ins are refused, from anywhere or from one of the addresses.'),
+  })
+  .meta({ id: 'UserThrottle' });
 
 /** `GET /api/admin/users/{id}/identities`: in the order in which they were linked. */
 export const usersIdentities: EndpointDefinition = {
@@ -109,6 +126,79 @@ export const usersUnlink: EndpointDefinition = {
       const issuer = issuers.get(provider);
       if (issuer === undefined) throw new Refusal('not_found');
       await unlinkIdentity(parts, callerIn(call), call.id, { provider, issuer, subject });
+      return { status: 204 };
+    };
+  },
+};
+
+/** `POST /api/admin/users/{id}/invitation`: a token by which the user sets a password, shown this once. */
+export const usersInvite: EndpointDefinition = {
+  id: 'Users-Invite',
+  method: 'POST',
+  path: '/api/admin/users/{id}/invitation',
+  guard: { scopes: usersWrite },
+  summary: 'Invites a user to set a password',
+  description:
+    'The token is shown this once and can be redeemed within seven days; an earlier one of the user ends. Refused for a user who effectively holds more than the calling credential.',
+  query: () => noParameters,
+  success: { status: 201, description: 'The invitation.', schema: () => invitation },
+  refusals: ['not_found', 'managed', 'conflict'],
+
+  create(parts) {
+    return async (call) => {
+      readQuery(call.exchange.query, noParameters);
+      const { token, expires } = await inviteUser(parts, callerIn(call), call.id);
+      const body: z.input<typeof invitation> = { token, expires: toTimestamp(expires) };
+      return { status: 201, body };
+    };
+  },
+};
+
+/** `GET /api/admin/users/{id}/throttle`. */
+export const usersThrottle: EndpointDefinition = {
+  id: 'Users-Throttle',
+  method: 'GET',
+  path: '/api/admin/users/{id}/throttle',
+  guard: { scopes: ['users:read'] },
+  summary: 'Shows failed sign-ins of a user',
+  description: 'As far as they still count against the account; what counts against addresses is not shown.',
+  success: { status: 200, description: 'What the login throttle counts.', schema: () => userThrottle },
+  refusals: ['not_found'],
+
+  create({ records, throttle, now }) {
+    return async ({ id }) => {
+      const found = await records.findUserRecord(id);
+      if (found === undefined) throw new Refusal('not_found');
+      const { failures, remainingMs, isRefusing } = await throttle.stateOf(
+        canonicalAccountName(found.user.username),
+      );
+      const body: z.input<typeof userThrottle> = {
+        failures,
+        window_ends: remainingMs === null ? null : toTimestamp(now() + remainingMs),
+        refusing: isRefusing,
+      };
+      return { status: 200, body };
+    };
+  },
+};
+
+/** `DELETE /api/admin/users/{id}/throttle`: the user may try again at once; what counts against addresses stays. */
+export const usersUnlock: EndpointDefinition = {
+  id: 'Users-Unlock',
+  method: 'DELETE',
+  path: '/api/admin/users/{id}/throttle',
+  guard: { scopes: usersWrite },
+  summary: 'Forgets failed sign-ins of a user',
+  description:
+    'The user may try again at once, from any address. Refused for a user who effectively holds more than the calling credential.',
+  query: () => noParameters,
+  success: { status: 204, description: 'Nothing is counted any more.' },
+  refusals: ['not_found'],
+
+  create(parts) {
+    return async (call) => {
+      readQuery(call.exchange.query, noParameters);
+      await liftThrottle(parts, parts.throttle, callerIn(call), call.id);
       return { status: 204 };
     };
   },
