@@ -65,9 +65,9 @@ export async function verifyAssertion(assertion: string, rules: AssertionRules):
 }
 
 /**
- * Reads a token, verifying nothing but its form: a compact JWS (RFC 7515 §7.1) of three segments in canonical base64url, the first
- * two of them JSON objects without duplicate members, whose `typ` is `kind` or absent. Key material in the header is ignored: jwk,
- * jku, x5c and x5u are the sender's claims.
+ * Reads a token, verifying nothing but its form: a compact JWS (RFC 7515 §7.1) of three segments in canonical base64url, the
+ * first two of them JSON objects without duplicate members, whose `typ` is `kind` or absent. Key material in the header is
+ * ignored: jwk, jku, x5c and x5u are the sender's claims.
  */
 export function readToken(text: string, algorithms: readonly string[], kind: 'JWT' | 'LOGOUT+JWT') {
   if (text.length > maxTokenLength) throw refusal('shape');
