@@ -3,20 +3,13 @@ import type { AttemptCounter, AttemptLimit, Attempts } from '../attempts.ts';
 import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
 
-/** A counter after a change. */
-interface Counter {
-  readonly count: number;
-  /** Remaining time of its window, ms. */
-  readonly remainingMs: number;
-}
-
 /**
  * Counts attempts in Redis, for all gateways together. While Redis is unavailable no attempt is allowed: it rejects
  * `store_unavailable`. Windows are rounded up to whole seconds.
  */
 export function createRedisAttempts(link: RedisLink): Attempts {
-  /** Adds to a counter, which starts again when its window is over. */
-  async function add({ key, group }: AttemptLimit, attempts: 1 | -1, windowMs: number): Promise<Counter> {
+  /** Adds to a counter, which starts again when its window is over; gives the count, and how long the window goes on. */
+  async function add({ key, group }: AttemptLimit, attempts: 1 | -1, windowMs: number) {
     const windowSeconds = Math.max(1, Math.ceil(windowMs / 1000));
     const args = [attempts, windowSeconds];
     const reply = await (group === undefined

@@ -4,15 +4,14 @@ import { AbstractConnector, type Redis, SentinelConnector } from 'ioredis';
 import { CheckedStream } from './checked-stream.ts';
 
 type Stream = Awaited<ReturnType<AbstractConnector['connect']>>;
-type ServerLocation = NetConnectOpts & {
+
+interface ServerLocation {
   readonly disconnectTimeout: number;
   readonly tls?: ConnectionOptions;
-};
-
-interface ServerAddress {
+  readonly path?: string | null;
   readonly host?: string;
   readonly port: number;
-  readonly family?: number;
+  readonly family?: number | null;
   readonly lookup?: LookupFunction;
 }
 
@@ -80,15 +79,8 @@ class CheckedSentinels extends Sentinels {
 /** Connects to the server that Sentinels name, and checks its replies and theirs. */
 export const CheckedSentinelConnector = CheckedSentinels as unknown as typeof CheckedConnector;
 
-function targetOf(location: ServerLocation): NetConnectOpts {
-  if ('path' in location && typeof location.path === 'string') return { path: location.path };
-  const { host, port, family, lookup } = location as ServerAddress;
-  return {
-    port,
-    ...(host === undefined ? {} : { host }),
-    ...(family == null ? {} : { family }),
-    ...(lookup === undefined ? {} : { lookup }),
-  };
+function targetOf({ path, host, port, family, lookup }: ServerLocation): NetConnectOpts {
+  return typeof path === 'string' ? { path } : { host, port, family: family ?? undefined, lookup };
 }
 
 function checked(socket: Socket): Stream {

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { createReplyCheck, type ReplyCheck } from './reply-check.ts';
+import { createReplyCheck } from './reply-check.ts';
 
 /** A socket to Redis that ends with an error instead of handing the driver a reply that it can't process. */
 export class CheckedStream extends Duplex {
   readonly #socket: Socket;
-  readonly #check: ReplyCheck = createReplyCheck();
+  readonly #check = createReplyCheck();
 
   constructor(socket: Socket) {
     super({ allowHalfOpen: false });

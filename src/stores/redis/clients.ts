@@ -69,17 +69,16 @@ function commonOptions(access: RedisAccess): RedisOptions {
     access.tls === undefined && !(address.kind === 'server' && address.tls)
       ? undefined
       : loadClientTls(access.tls, access.readFile);
-  const username = access.username ?? address.username;
-  const password = access.password ?? address.password;
   return {
     // Under RESP3 ioredis would take a reply for a notification.
     protocol: 2,
     Connector: CheckedConnector,
-    ...lookupOption(access),
+    // Of our connectors.
+    ...(access.lookup && { lookup: access.lookup }),
     db: address.db,
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    ...(tls === undefined ? {} : { tls }),
+    username: access.username ?? address.username,
+    password: access.password ?? address.password,
+    tls,
     connectionName: 'postern',
     disableClientInfo: true,
     enableOfflineQueue: false,
@@ -91,11 +90,6 @@ function commonOptions(access: RedisAccess): RedisOptions {
     disconnectTimeout: retryDelayMs,
     retryStrategy: () => retryDelayMs,
   };
-}
-
-/** Option of our connectors. */
-function lookupOption({ lookup }: RedisAccess): object {
-  return lookup === undefined ? {} : { lookup };
 }
 
 function locationOptions({ address, sentinelPassword, tls }: RedisAccess): RedisOptions {

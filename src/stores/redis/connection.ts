@@ -85,7 +85,7 @@ export class Connection {
     } catch (error) {
       // The message only: ioredis' errors carry the command, whose arguments may include a password.
       const cause = new Error(reasonOf(error));
-      this.#onFailure(error, cause, { sentOn, sentAt });
+      this.#onFailure(error, cause, sentOn, sentAt);
       throw new Refusal('store_unavailable', { cause });
     }
   }
@@ -159,7 +159,7 @@ export class Connection {
   }
 
   /** Decides from a failed command whether the store is unavailable. */
-  #onFailure(error: unknown, cause: Error, { sentOn, sentAt }: SentCommand): void {
+  #onFailure(error: unknown, cause: Error, sentOn: CommandClient, sentAt: number): void {
     // The failure of a client that was replaced says nothing about its successor.
     if (this.isDown || sentOn !== this.#client) return;
     const isCluster = sentOn instanceof Cluster;
@@ -172,12 +172,6 @@ export class Connection {
       this.#renew();
     }
   }
-}
-
-interface SentCommand {
-  readonly sentOn: CommandClient;
-  /** By `performance.now()`. */
-  readonly sentAt: number;
 }
 
 /** Reason of an error for the log: ioredis mentions its options where the connection is closed, or was during a command. */

@@ -1,46 +1,32 @@
 import { Refusal } from '../../errors.ts';
-import type { AvailabilityEvents } from '../remote/availability.ts';
 import type { CommandClient } from './clients.ts';
-import { Connection } from './connection.ts';
+import { Connection, type ConnectionOptions } from './connection.ts';
 import type { Keys } from './keys.ts';
 import type { Script } from './scripts.ts';
 import { createStoreClock, createTestClock, type StoreClock } from './store-clock.ts';
 
-export interface LinkOptions {
+export interface LinkOptions extends Omit<ConnectionOptions, 'clock'> {
   readonly keys: Keys;
-  readonly open: () => CommandClient;
-  readonly commandTimeoutMs: number;
   /** A clock to use instead of the store's own, epoch ms: for tests. */
   readonly testClock?: (() => number) | undefined;
   /** Milliseconds elapsed, which go on when that clock is set; default `performance.now()`. */
   readonly testElapsed?: (() => number) | undefined;
-  readonly events: AvailabilityEvents;
 }
 
-/** Runs commands and scripts: bounded in time, without a queue, and failing at once while the store is unavailable. */
-export class RedisLink {
+/** A connection that runs scripts, by the names and the clock of the stores. */
+export class RedisLink extends Connection {
   readonly clock: StoreClock;
   /** Names of everything that the stores keep in Redis. */
   readonly keys: Keys;
   readonly #options: LinkOptions;
-  readonly #connection: Connection;
 
-  /** Opens the link, which connects in the background. */
   constructor(options: LinkOptions) {
     const { testClock, testElapsed } = options;
-    this.clock = testClock === undefined ? createStoreClock() : createTestClock(testClock, testElapsed);
+    const clock = testClock === undefined ? createStoreClock() : createTestClock(testClock, testElapsed);
+    super({ ...options, clock });
+    this.clock = clock;
     this.keys = options.keys;
     this.#options = options;
-    this.#connection = new Connection({ ...options, clock: this.clock });
-  }
-
-  /** The current client; a renewal replaces it. */
-  get client(): CommandClient {
-    return this.#connection.client;
-  }
-
-  get isDown(): boolean {
-    return this.#connection.isDown;
   }
 
   /**
@@ -60,7 +46,7 @@ export class RedisLink {
       // If our estimate of the server's clock is behind, the script sees its deadline pass too early; its reply then
       // corrects the estimate.
       const deadline = Math.floor(this.clock.earliest() + remainingMs);
-      const reply = await this.#connection.send(
+      const reply = await this.send(
         (client) => evaluate(client, script, [key].flat(), [deadline, testClock?.() ?? '', ...args]),
         (came) => parseScriptReply(came, script),
         remainingMs,
@@ -81,11 +67,7 @@ export class RedisLink {
     command: (client: CommandClient) => Promise<A>,
     parse: (reply: A) => T = (reply) => reply as never,
   ): Promise<T> {
-    return this.#connection.send(command, parse, this.#options.commandTimeoutMs);
-  }
-
-  close(): void {
-    this.#connection.close();
+    return this.send(command, parse, this.#options.commandTimeoutMs);
   }
 }
 

@@ -1,13 +1,5 @@
 import { type RespValue, readResp, UnexpectedReply } from './resp.ts';
 
-/** Checks one connection to Redis, so that the driver receives only what it can process. */
-export interface ReplyCheck {
-  /** Records the commands that are sent. */
-  sent(bytes: Buffer): void;
-  /** The bytes so far that make up complete, valid replies. Throws {@link UnexpectedReply}. */
-  received(bytes: Buffer): Buffer;
-}
-
 type Validator = (reply: RespValue) => boolean;
 
 const slots = 16_384;
@@ -39,11 +31,11 @@ const validators: Readonly<Record<string, Validator>> = {
 };
 
 /**
- * Creates a check for RESP2. A reply has the right shape for its command or is an error,
- * no reply comes without a command, and none is of another protocol, too large or nested too deep: with these the driver
- * throws where it can't be caught, or loops forever.
+ * Creates a check of one connection, so that the driver receives only what it can process. A reply has the right shape for its
+ * command or is an error, no reply comes without a command, and none is of another protocol than RESP2, too large or nested too
+ * deep: with these the driver throws where it can't be caught, or loops forever.
  */
-export function createReplyCheck(): ReplyCheck {
+export function createReplyCheck() {
   const pending: string[] = [];
   const outgoing = createSplitter((command) => pending.push(nameOf(command)));
   const incoming = createSplitter(check);
@@ -62,7 +54,12 @@ export function createReplyCheck(): ReplyCheck {
     isSubscriber ||= name === 'subscribe';
   }
 
-  return { sent: (bytes) => void outgoing(bytes), received: incoming };
+  return {
+    /** Records the commands that are sent. */
+    sent: (bytes: Buffer) => void outgoing(bytes),
+    /** The bytes so far that make up complete, valid replies. Throws {@link UnexpectedReply}. */
+    received: incoming,
+  };
 }
 
 /** Calls `onValue` with every complete value, and returns the bytes of all of them. */

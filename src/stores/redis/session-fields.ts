@@ -60,10 +60,7 @@ function epochFrom(text: unknown): number {
 }
 
 /** Parses what the script that counts a use returns of the session. Throws TypeError on anything else. */
-export function usedSessionFrom(
-  id: string,
-  reply: unknown,
-): Pick<Session, 'id' | 'userId' | 'method' | 'created' | 'lastUsed' | 'expires'> {
+export function usedSessionFrom(id: string, reply: unknown) {
   const [created, lastUsed, expires, userId, method] = textsFrom(reply, 5);
   return {
     id,
@@ -100,20 +97,14 @@ function isListOfTexts(reply: unknown): reply is readonly string[] {
 }
 
 /** Page of a list, read by ranks. */
-export interface RankedPage {
-  /** When it was read, epoch ms by the clock of the lists. */
-  readonly now: number;
-  /** Number of entries within the range. */
-  readonly total: number;
-  /** Numbers of entries before the page by their instants, and after it. */
-  readonly lower: number;
-  readonly higher: number;
-  /** In ascending order. */
-  readonly entries: readonly { readonly id: string; readonly instant: number }[];
-}
+export type RankedPage = ReturnType<typeof pageFrom>;
 
-/** Parses what the script that reads a page returns. Throws TypeError on anything else. */
-export function pageFrom([total, lower, higher, entries]: readonly unknown[], now: number): RankedPage {
+/**
+ * Parses what the script that reads a page returns: the number of entries within the range, before the page by their instants,
+ * and after it, and the page in ascending order. `now`: when it was read, epoch ms by the clock of the lists. Throws TypeError on
+ * anything else.
+ */
+export function pageFrom([total, lower, higher, entries]: readonly unknown[], now: number) {
   if (!isListOfTexts(entries) || entries.length % 2 !== 0) throw new TypeError('unexpected reply for a page');
   const pairs = Array.from({ length: entries.length / 2 }, (_, index) => ({
     id: entries[2 * index]!,

@@ -21,10 +21,8 @@ const maxUnchecked = 1_000;
 /** Maximum number of reads of a page, some of whose sessions had ended. */
 const maxReads = 8;
 
-/** Fields of an ended session that the lists need. */
+/** Fields of a session that say in which lists it is. */
 type Listed = Pick<Session, 'id' | 'userId' | 'method'>;
-/** Fields of a live session that the lists need. */
-export type ListedAlive = Listed & Pick<Session, 'created' | 'lastUsed' | 'expires'>;
 
 /**
  * The live sessions in order: all, and those of each user and method. A session is listed right after its creation, again at each
@@ -41,16 +39,11 @@ export class SessionList {
   }
 
   /** Lists the session by its present fields; resolves to the number of sessions that its user has. */
-  async add(session: ListedAlive): Promise<number> {
+  async add(session: Listed & Pick<Session, 'created' | 'lastUsed' | 'expires'>): Promise<number> {
     const { id, created, lastUsed, expires, userId, method } = session;
     const args = [id, created, lastUsed, expires, `${method} ${userId}`];
     const [, , ofUser] = await this.#link.run(scripts.list, this.#keysOf(session), args);
     return parsed(() => countFrom(ofUser));
-  }
-
-  /** Moves the session, which has been used, to where it belongs now; if that fails, before anything is counted or listed. */
-  async move(session: ListedAlive): Promise<void> {
-    await this.add(session).catch(() => this.check([session.id]));
   }
 
   /** Takes the session off the lists; resolves to the number of sessions that its user has left. */
@@ -90,7 +83,7 @@ export class SessionList {
     return this.#link.read((client) => client.zrange(key, '0', String(size - 1)), sessionIdsFrom);
   }
 
-  /** Number of live sessions. */
+  /** Counts the live sessions, once those that have ended are off the lists. */
   async count(): Promise<number> {
     const [, , count] = await this.#runOnLive(scripts.count, [], []);
     return parsed(() => countFrom(count));
@@ -108,11 +101,6 @@ export class SessionList {
       if (gone.length === 0 || reads === maxReads) return pageOf(query, page, found);
       await this.removeMissing(gone.map(({ id }) => id));
     }
-  }
-
-  /** Takes sessions that have ended off the lists. */
-  async prune(): Promise<void> {
-    await this.count();
   }
 
   /** Runs a script that counts or lists, once the lists hold live sessions alone. */
@@ -157,24 +145,19 @@ export class SessionList {
 
   /** Finds the sessions that are alive at `now`, epoch ms by the clock of the lists. */
   async #find(ids: readonly string[], now: number): Promise<ReadonlyMap<string, Session>> {
-    const found = await Promise.all(ids.map((id) => this.#sessionOf(id)));
+    const found = await Promise.all(ids.map((id) => findSession(this.#link, id)));
     const alive = found.filter((session) => session !== undefined).filter(({ expires }) => expires > now);
     return new Map(alive.map((session) => [session.id, session]));
   }
 
-  #sessionOf(id: string): Promise<Session | undefined> {
-    return this.#link.read(
-      (client) => client.call('HGETALL', this.#link.keys.session(id)),
-      (fields) => sessionFrom(id, fields),
-    );
-  }
-
   async #read(query: SessionQuery): Promise<RankedPage> {
-    const { filters, from, inclusive = false, size } = query;
+    const { filters, from, inclusive = false, size, sortOrder, backwards = false } = query;
     const { gte = '', gt = '', lte = '', lt = '' } = filters.range ?? {};
     const key = this.#link.keys.sessionList(query.sortBy, filters);
     const position = from === undefined ? ['', '', ''] : [String(from.value), from.id, inclusive ? '1' : '0'];
-    const args = [gte, gt, lte, lt, isAscending(query) ? 'up' : 'down', ...position, size];
+    // The items of a page read backwards are reversed.
+    const direction = (sortOrder === 'asc') !== backwards ? 'up' : 'down';
+    const args = [gte, gt, lte, lt, direction, ...position, size];
     const [, now, ...page] = await this.#runOnLive(scripts.listPage, [key], args);
     return parsed(() => pageFrom(page, now as number));
   }
@@ -202,9 +185,12 @@ export class SessionList {
   }
 }
 
-/** True if the page is read towards later instants; the items of a page read backwards are reversed. */
-function isAscending({ sortOrder, backwards = false }: SessionQuery): boolean {
-  return (sortOrder === 'asc') !== backwards;
+/** Finds a session, which may have expired. Rejects `store_unavailable`. */
+export function findSession(link: RedisLink, id: string): Promise<Session | undefined> {
+  return link.read(
+    (client) => client.call('HGETALL', link.keys.session(id)),
+    (fields) => sessionFrom(id, fields),
+  );
 }
 
 function pageOf(

@@ -13,37 +13,36 @@ import { clockToleranceMs } from '../steady-clock.ts';
 import type { RedisLink } from './link.ts';
 import type { Liveness } from './liveness.ts';
 import { scripts } from './scripts.ts';
-import { fieldsOf, indexedFrom, parsed, sessionFrom, wholeNumber } from './session-fields.ts';
+import {
+  fieldsOf,
+  indexedFrom,
+  parsed,
+  sessionFrom,
+  usedSessionFrom,
+  wholeNumber,
+} from './session-fields.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { SessionList } from './session-list.ts';
 
-/** Number of sessions ended at a time. */
-const endBatch = 100;
+/** Number of sessions ended at a time, and of uses counted. */
+const batchSize = 100;
 
-/** Parts that are kept in step with the sessions. */
-export interface SessionParts {
-  readonly liveness: Liveness;
-  readonly index: SessionIndex;
-  readonly list: SessionList;
-}
-
-/** The steps that change sessions, each a script on one key. */
+/** The steps that change sessions, each a script on one key; see {@link Sessions} for what they do. */
 export class SessionWrites
-  implements Pick<Sessions, 'create' | 'present' | 'revoke' | 'revokeAllOf' | 'revokeAll'>
+  implements Pick<Sessions, 'create' | 'present' | 'noteUse' | 'revoke' | 'revokeAllOf' | 'revokeAll'>
 {
   readonly #link: RedisLink;
   readonly #liveness: Liveness;
   readonly #index: SessionIndex;
   readonly #list: SessionList;
 
-  constructor(link: RedisLink, parts: SessionParts) {
+  constructor(link: RedisLink, liveness: Liveness, index: SessionIndex, list: SessionList) {
     this.#link = link;
-    this.#liveness = parts.liveness;
-    this.#index = parts.index;
-    this.#list = parts.list;
+    this.#liveness = liveness;
+    this.#index = index;
+    this.#list = list;
   }
 
-  /** As {@link Sessions.create}. */
   async create(session: NewSession, times: SessionTimes, maxPerUser?: number): Promise<CreatedSession> {
     const { idleLifetimeMs, absoluteLifetimeMs } = times;
     const indexedUntil = await this.#index.add(session.id, session, times);
@@ -69,11 +68,11 @@ export class SessionWrites
 
   /** Ends the user's sessions beyond that number, those used longest ago, but never `created`. */
   async #endExcess(created: Session, max: number): Promise<readonly Session[]> {
-    // Or those that have ended would count.
-    await this.#list.prune();
+    // Takes those that have ended off the lists, or they would count.
+    await this.#list.count();
     const ended: Session[] = [];
     for (;;) {
-      const excess = await this.#list.excessOf(created.userId, max, endBatch);
+      const excess = await this.#list.excessOf(created.userId, max, batchSize);
       const ids = excess.filter((id) => id !== created.id);
       if (ids.length === 0) return ended;
       ended.push(...(await this.#revokeEach(ids)));
@@ -81,34 +80,24 @@ export class SessionWrites
     }
   }
 
-  /** As {@link Sessions.present}. */
   async present(id: string, generation: number, times: SessionTimes): Promise<Presentation> {
     if (!Number.isSafeInteger(generation) || generation <= 0) return { outcome: 'gone' };
+    const { keys, clock } = this.#link;
+    const lifetimes = [times.idleLifetimeMs, times.absoluteLifetimeMs, times.reuseGraceMs];
     let indexedUntil = 0;
     for (;;) {
       const sentAt = performance.now();
-      const reply = await this.#runPresent(id, generation, times, indexedUntil);
-      const [outcome, , fields] = reply;
-      if (outcome !== 'reindex' || indexedUntil !== 0) return this.#presentation(id, reply, sentAt);
-      indexedUntil = await this.#index.add(
-        id,
-        parsed(() => indexedFrom(fields)),
-        times,
-      );
+      const unbroken = clock.unbroken();
+      const args = [generation, ...lifetimes, indexedUntil, keys.sessionEnds, id, unbroken, clockToleranceMs];
+      const reply = await this.#link.run(scripts.present, keys.session(id), args);
+      if (reply[0] !== 'reindex' || indexedUntil !== 0) return this.#presentation(id, reply, sentAt);
+      indexedUntil = await this.#indexAgain(id, reply, times);
     }
   }
 
-  #runPresent(
-    id: string,
-    generation: number,
-    { idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs }: SessionTimes,
-    indexedUntil: number,
-  ): Promise<readonly unknown[]> {
-    const lifetimes = [idleLifetimeMs, absoluteLifetimeMs, reuseGraceMs];
-    const { sessionEnds } = this.#link.keys;
-    const unbroken = this.#link.clock.unbroken();
-    const args = [generation, ...lifetimes, indexedUntil, sessionEnds, id, unbroken, clockToleranceMs];
-    return this.#link.run(scripts.present, this.#link.keys.session(id), args);
+  #indexAgain(id: string, [, , fields]: readonly unknown[], times: SessionTimes): Promise<number> {
+    const session = parsed(() => indexedFrom(fields));
+    return this.#index.add(id, session, times);
   }
 
   #presentation(id: string, reply: readonly unknown[], sentAt: number): Presentation {
@@ -133,7 +122,34 @@ export class SessionWrites
     return { outcome: 'current', session, rotated: rotated === 1, now: session.lastUsed };
   }
 
-  /** As {@link Sessions.revoke}. */
+  async noteUse(uses: ReadonlyMap<string, number>, times: SessionTimes): Promise<void> {
+    const all = [...uses];
+    for (let start = 0; start < all.length; start += batchSize) {
+      const batch = all.slice(start, start + batchSize);
+      const noted = await Promise.allSettled(batch.map(([id, instant]) => this.#noteOne(id, instant, times)));
+      for (const result of noted) if (result.status === 'rejected') throw result.reason;
+    }
+  }
+
+  async #noteOne(id: string, instant: number, times: SessionTimes): Promise<void> {
+    let indexedUntil = 0;
+    for (;;) {
+      const args = [instant, times.idleLifetimeMs, times.absoluteLifetimeMs, indexedUntil];
+      const reply = await this.#link.run(scripts.noteUse, this.#link.keys.session(id), args);
+      const [outcome, now, fields] = reply;
+      if (outcome === 'unchanged') return;
+      if (outcome === 'used') {
+        const session = parsed(() => usedSessionFrom(id, fields));
+        // A shorter lifetime configured in the meantime may have ended it just now.
+        if (session.expires <= (now as number)) this.#liveness.delete(id);
+        // Listed where it belongs now; if that fails, before anything is counted or listed.
+        await this.#list.add(session).catch(() => this.#list.check([id]));
+        return;
+      }
+      indexedUntil = await this.#indexAgain(id, reply, times);
+    }
+  }
+
   async revoke(id: string): Promise<Session | undefined> {
     // Sent first, so that a session that has ended is not counted, even if this process ends now.
     const isMarked = this.#list.check([id]);
@@ -159,22 +175,20 @@ export class SessionWrites
     return session.expires > (now as number) ? session : undefined;
   }
 
-  /** As {@link Sessions.revokeAllOf}. */
   async revokeAllOf(userId: string, exceptId?: string): Promise<readonly string[]> {
     const ids = (await this.#index.idsOf(userId)).filter((id) => id !== exceptId);
     const ended: string[] = [];
-    for (let start = 0; start < ids.length; start += endBatch)
-      ended.push(...idsOf(await this.#revokeEach(ids.slice(start, start + endBatch))));
+    for (let start = 0; start < ids.length; start += batchSize)
+      ended.push(...idsOf(await this.#revokeEach(ids.slice(start, start + batchSize))));
     this.#index.removeOfUser(userId, ids);
     return ended;
   }
 
-  /** As {@link Sessions.revokeAll}. */
   async revokeAll(): Promise<readonly string[]> {
     const ended: string[] = [];
     let first: string | undefined;
     for (;;) {
-      const ids = await this.#list.oldest(endBatch);
+      const ids = await this.#list.oldest(batchSize);
       if (ids.length === 0) return ended;
       if (ids[0] === first) throw new Refusal('store_unavailable', { cause: 'ended sessions stay listed' });
       first = ids[0];
