@@ -14,7 +14,7 @@ import type { Sessions } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
 import type { CopyEnd } from '../stores/sql/copy.ts';
 import { openSqliteCopySource, openSqliteCopyTarget } from '../stores/sqlite/copy-end.ts';
-import type { FileEvents, LogState } from '../stores/sqlite/file-events.ts';
+import type { LogState } from '../stores/sqlite/log-size.ts';
 import { createSqliteRecords, type SqliteRecords } from '../stores/sqlite/records.ts';
 import { createSqliteSessions } from '../stores/sqlite/sessions.ts';
 import { StoreOpenError } from '../stores/store-open-error.ts';
@@ -76,12 +76,10 @@ export interface StoreEvents {
   onNotificationsLost(store: StoreName, reason: string): void;
 }
 
-/** Stores of one address. */
-interface WithClock {
-  readonly serverClock?: ServerClock;
-}
-type RecordsStore = Pick<Stores, 'records' | 'recordsPool' | 'logs'> & WithClock;
-type SessionStores = Pick<Stores, 'sessions' | 'attempts' | 'singleUse' | 'logs'> & WithClock;
+/** Stores of one address, and the clock of its server. */
+type WithClock<Name extends keyof Stores> = Pick<Stores, Name> & { readonly serverClock?: ServerClock };
+type RecordsStore = WithClock<'records' | 'recordsPool' | 'logs'>;
+type SessionStores = WithClock<'sessions' | 'attempts' | 'singleUse' | 'logs'>;
 
 /** Options of opening the stores. */
 export interface OpenStoresOptions {
@@ -178,10 +176,7 @@ async function openRecords(
     maxConnections: stores.records_connections,
     staleIfErrorMs,
     openTimeoutMs: recordsTimeoutMs,
-    events: {
-      onUnavailable: (reason, since) => events.onUnavailable('records', reason, since),
-      onAvailable: () => events.onAvailable('records'),
-    },
+    events: eventsOf('records', events),
   });
   if (isRewritten) events.onSecretsEncrypted(false);
   return { records, serverClock, recordsPool: poolLoad, logs: [] };
@@ -214,17 +209,22 @@ async function openSessionStores(config: Config, options: OpenStoresOptions): Pr
 
 /** Fate of a missing file, and the events of a store in a file. */
 function fileOptions(store: StoreName, events: StoreEvents, creates: Creation) {
-  const fileEvents: FileEvents = {
-    onUnavailable: (reason) => events.onUnavailable(store, reason),
-    onAvailable: () => events.onAvailable(store),
-    onLogHeld: (log) => events.onLogHeld(store, log),
-    onLogEmptied: () => events.onLogEmptied(store),
-  };
   return {
     mayCreate: creates !== 'never',
     onNarrowed: events.onNarrowed,
     onCreated: (file: string) => events.onCreated(store, file),
-    events: fileEvents,
+    events: eventsOf(store, events),
+  };
+}
+
+/** Events of one store. */
+function eventsOf(store: StoreName, events: StoreEvents) {
+  return {
+    onUnavailable: (reason: string, since?: number) => events.onUnavailable(store, reason, since),
+    onAvailable: () => events.onAvailable(store),
+    onLogHeld: (log: LogState) => events.onLogHeld(store, log),
+    onLogEmptied: () => events.onLogEmptied(store),
+    onNotificationsLost: (reason: string) => events.onNotificationsLost(store, reason),
   };
 }
 
@@ -253,12 +253,11 @@ async function openInRedis(
     // The store uses its own clock, except in tests, which control the gateway's.
     testClock: now === Date.now ? undefined : now,
     events: {
-      onUnavailable: (reason) => events.onUnavailable('sessions', reason),
+      ...eventsOf('sessions', events),
       onAvailable() {
         onConnected();
         events.onAvailable('sessions');
       },
-      onNotificationsLost: (reason) => events.onNotificationsLost('sessions', reason),
     },
   });
   const giveUpTimer = setTimeout(onConnected, sessionsTimeoutMs);

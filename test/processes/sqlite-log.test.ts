@@ -2,9 +2,8 @@ import { copyFileSync, existsSync, renameSync, rmSync, statSync, symlinkSync } f
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import type { LogState } from '../../src/stores/sqlite/file-events.ts';
 import { problemOfDatabaseFile } from '../../src/stores/sqlite/inspect.ts';
-import { keptLogBytes } from '../../src/stores/sqlite/log-size.ts';
+import { keptLogBytes, type LogState } from '../../src/stores/sqlite/log-size.ts';
 import { createSqliteRecords } from '../../src/stores/sqlite/records.ts';
 import { createSqliteSessions } from '../../src/stores/sqlite/sessions.ts';
 import { newSession, newUser, sessionTimes, startOfTime } from '../contract/fixtures.ts';

@@ -70,10 +70,25 @@ export function createConnection(db: Database.Database, options: ConnectionOptio
       health?.requireAvailable();
     },
     async close() {
-      await writer.drained();
+      await writer.lastWrite;
       health?.stop();
       closeDatabase(db);
     },
+  };
+}
+
+/** Creates a reader of {@link Connection.changes}; while the file can't be read, the last number counts for `staleIfErrorMs`. */
+export function createVersion({ changes }: Connection, staleIfErrorMs: () => number): () => number {
+  let last = changes();
+  let lastCheckAt = performance.now();
+  return () => {
+    try {
+      last = changes();
+      lastCheckAt = performance.now();
+    } catch (error) {
+      if (performance.now() - lastCheckAt >= staleIfErrorMs()) throw error;
+    }
+    return last;
   };
 }
 
@@ -120,7 +135,8 @@ class Writer {
   readonly #health: FileHealth | undefined;
   readonly #transaction: Database.Transaction<(step: () => unknown) => unknown>;
   readonly #attemptOnly: Database.Transaction<(step: () => unknown) => never>;
-  #lastWrite: Promise<unknown> = Promise.resolve();
+  /** Resolves when no write is in progress. */
+  lastWrite: Promise<unknown> = Promise.resolve();
 
   constructor(db: Database.Database, health: FileHealth | undefined) {
     this.#db = db;
@@ -140,18 +156,13 @@ class Writer {
   write<T>(step: () => T): Promise<T> {
     const deadline = performance.now() + writeTimeoutMs;
     // One after another: a lock held elsewhere then costs one short wait at a time, not one for each caller.
-    const result = this.#lastWrite.then(() => this.#attempt(step, deadline));
+    const result = this.lastWrite.then(() => this.#attempt(step, deadline));
     // And each in its own turn of the event loop, so that other work gets done among many writes.
-    this.#lastWrite = result.then(
+    this.lastWrite = result.then(
       () => nextTurn(),
       () => nextTurn(),
     );
     return result;
-  }
-
-  /** Resolves when no write is in progress. */
-  drained(): Promise<unknown> {
-    return this.#lastWrite;
   }
 
   async #attempt<T>(step: () => T, deadline: number): Promise<T> {

@@ -56,7 +56,7 @@ export function isFull(error: unknown): boolean {
 export function reasonOfFailure(error: unknown): string {
   const code = codeOf(error);
   const { message } = error as Error;
-  if (code?.startsWith('SQLITE_BUSY')) return `${code}: locked by another process`;
+  if (isBusy(error)) return `${code}: locked by another process`;
   return code === undefined ? message : `${code}: ${message}`;
 }
 

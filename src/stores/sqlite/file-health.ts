@@ -1,11 +1,16 @@
-import { statfsSync } from 'node:fs';
+import { type BigIntStats, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import { Refusal } from '../../errors.ts';
 import { isDamage, isFull, isOfDisk, reasonOfFailure } from './failures.ts';
-import type { FileEvents, LogState } from './file-events.ts';
-import { LogSize } from './log-size.ts';
-import { type FileProblem, OpenFiles } from './open-files.ts';
+import { type LogEvents, LogSize, type LogState } from './log-size.ts';
+
+/** Notifications about the file of a store, which is available at first. */
+export interface FileEvents extends LogEvents {
+  /** Called each time that the file fails, and again when the file itself is gone. */
+  onUnavailable?(reason: string): void;
+  onAvailable?(): void;
+}
 
 /** Interval at which the paths are compared with the open files, and a store in doubt is tried, ms. */
 const watchIntervalMs = 500;
@@ -18,10 +23,15 @@ const steadyMs = 1_000;
 /** Free space below which the disk counts as full, bytes: SQLite's own log sometimes still has room for a tiny write. */
 const leastRoomBytes = 64 * 1024;
 
-/** The reason why a store is in doubt. */
-interface Doubt {
+/** Reason why writes to a database may not be there at the next start. */
+interface FileProblem {
   readonly reason: string;
+  /** True if a file was certainly moved, deleted or replaced; false if that can't be told now. */
   readonly isGone: boolean;
+}
+
+/** The reason why a store is in doubt. */
+interface Doubt extends FileProblem {
   readonly isFull: boolean;
   /** Call that failed because of damage: it is repeated to see whether the damage is still there. */
   readonly repeat: (() => void) | null;
@@ -166,4 +176,66 @@ function tinyWrite(db: Database.Database): () => void {
     db.pragma(`user_version = ${db.pragma('user_version', { simple: true })}`);
   });
   return () => write.immediate();
+}
+
+/** The files of a database as its paths led to them when it was opened. */
+class OpenFiles {
+  readonly #files: readonly OpenFile[];
+
+  /**
+   * Called when the database has been read in write-ahead-log mode, so that SQLite has all three of its files open. As
+   * long as it does, no other program of SQLite's recreates them. `path` may lead to `target` by symbolic links.
+   */
+  constructor(path: string, target: string) {
+    this.#files = [path, `${target}-wal`, `${target}-shm`].flatMap((file, index) => {
+      const found = look(file);
+      return found === undefined ? [] : [{ path: file, suffix: ['', '-wal', '-shm'][index]!, ...found }];
+    });
+  }
+
+  /** Undefined while every path still leads to the file that is open. */
+  problem(): FileProblem | undefined {
+    try {
+      for (const file of this.#files) {
+        const reason = problemOf(file, look(file.path));
+        if (reason !== undefined) return { reason, isGone: true };
+      }
+      return undefined;
+    } catch (error) {
+      const { code = 'unknown' } = error as NodeJS.ErrnoException;
+      return { reason: `the file can't be found (${code})`, isGone: false };
+    }
+  }
+
+  /** The length of the write-ahead log, bytes; 0 when there is none. */
+  logBytes(): number {
+    const log = this.#files.find(({ suffix }) => suffix === '-wal');
+    return log === undefined
+      ? 0
+      : Number(statSync(log.path, { bigint: true, throwIfNoEntry: false })?.size ?? 0);
+  }
+}
+
+interface OpenFile extends Pick<BigIntStats, 'dev' | 'ino'> {
+  readonly path: string;
+  readonly suffix: string;
+}
+
+/** The file at a path, undefined when there is none; with 64 bits, or two inodes could look like one. */
+function look(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    // A folder on the way was replaced by a file.
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+function problemOf({ suffix, dev, ino }: OpenFile, found: BigIntStats | undefined): string | undefined {
+  const name = suffix === '' ? 'file' : `${suffix} file`;
+  if (found === undefined)
+    return `the ${name} was moved or deleted; put it back, or restore a backup and restart`;
+  if (found.dev === dev && found.ino === ino) return undefined;
+  return `another ${name} is in its place; put the former back, or restart to use that one`;
 }

@@ -1,10 +1,20 @@
-import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { problemOfLog, problemOfLogAlone } from './leftover-log.ts';
-import { applicationIds, notDatabase, problemOfKind, type StoreKind } from './store-kind.ts';
+import { headerBytes, problemOfLog, problemOfLogAlone, readHeader } from './leftover-log.ts';
 
-/** Length of the header, and the offset of the number that each program sets for itself (SQLite file format §1.3). */
-const headerBytes = 100;
+/** The contents of a file; also the name of the folder with its migrations. */
+export type StoreKind = 'records' | 'sessions';
+
+/** Marks a file as ours, so that one kind is never mistaken for the other ("PSTR", "PSTS"). */
+export const applicationIds: Readonly<Record<StoreKind, number>> = {
+  records: 0x50535452,
+  sessions: 0x50535453,
+};
+
+/** The reason why a file that SQLite can't read is refused. */
+export const notDatabase = 'is corrupt or not an SQLite database';
+
+/** Offset of the number in the header that each program sets for itself (SQLite file format §1.3). */
 const applicationIdOffset = 68;
 const magic = 'SQLite format 3\0';
 
@@ -18,9 +28,8 @@ export function problemOfDatabaseFile(file: string, kind: StoreKind): string | u
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined) return problemOfNewFile(file);
     if (found.isDirectory()) return 'is a folder';
-    accessSync(file, constants.R_OK | constants.W_OK);
     const target = realpathSync(file);
-    accessSync(dirname(target), constants.R_OK | constants.W_OK | constants.X_OK);
+    assertUsable(target);
     if (found.size === 0) return undefined;
     return problemOfHeader(readHeader(file), kind) ?? problemOfLog(target);
   } catch (error) {
@@ -38,14 +47,10 @@ function problemOfNewFile(file: string): string | undefined {
   return problemOfLogAlone(file);
 }
 
-function readHeader(file: string): Buffer {
-  const header = Buffer.alloc(headerBytes);
-  const descriptor = openSync(file, 'r');
-  try {
-    return header.subarray(0, readSync(descriptor, header));
-  } finally {
-    closeSync(descriptor);
-  }
+/** Throws Node's error for a file that can't be read or written: SQLite would silently open one that is read-only. */
+export function assertUsable(path: string): void {
+  accessSync(path, constants.R_OK | constants.W_OK);
+  accessSync(dirname(path), constants.R_OK | constants.W_OK | constants.X_OK);
 }
 
 function problemOfHeader(header: Buffer, kind: StoreKind): string | undefined {
@@ -54,4 +59,12 @@ function problemOfHeader(header: Buffer, kind: StoreKind): string | undefined {
   // The number may still be only in the write-ahead log.
   if (id === 0 || id === applicationIds[kind]) return undefined;
   return problemOfKind(id, kind);
+}
+
+/** The reason why a file is refused whose application id is neither that of the kind nor unset. */
+export function problemOfKind(applicationId: unknown, kind: StoreKind): string {
+  const other = (Object.keys(applicationIds) as StoreKind[]).find(
+    (name) => applicationIds[name] === applicationId,
+  );
+  return other === undefined ? 'belongs to another program' : `holds ${other}, not ${kind}`;
 }

@@ -1,8 +1,8 @@
 import { type BigIntStats, closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 
-/**
- * Offset at which a database states its kind of journal (SQLite file format §1.3): 1 is a rollback journal, 2 a write-ahead log.
- */
+/** Length of a database's header (SQLite file format §1.3). */
+export const headerBytes = 100;
+/** Offset at which the header states the kind of journal: 1 is a rollback journal, 2 a write-ahead log. */
 const writeVersionOffset = 18;
 const rollbackJournal = 1;
 
@@ -19,7 +19,7 @@ export function problemOfLog(path: string): string | undefined {
   const log = lookAtLog(path);
   // Its own log was there before it was opened; and closing a second descriptor would drop this process's locks.
   if (log === undefined || isOpenHere(path)) return undefined;
-  if (readWriteVersion(path) !== rollbackJournal) return undefined;
+  if (readHeader(path)[writeVersionOffset] !== rollbackJournal) return undefined;
   // Another process may just be opening or closing it: then this log is another one than before.
   const stillThere = lookAtLog(path);
   if (stillThere?.ino !== log.ino || stillThere.birthtimeNs !== log.birthtimeNs) return undefined;
@@ -38,11 +38,12 @@ function lookAtLog(path: string): BigIntStats | undefined {
   return found !== undefined && found.size > 0n ? found : undefined;
 }
 
-function readWriteVersion(path: string): number | undefined {
-  const found = Buffer.alloc(1);
-  const descriptor = openSync(path, 'r');
+/** Reads the header of a database; of a shorter file, all there is. */
+export function readHeader(file: string): Buffer {
+  const header = Buffer.alloc(headerBytes);
+  const descriptor = openSync(file, 'r');
   try {
-    return readSync(descriptor, found, 0, 1, writeVersionOffset) === 1 ? found[0] : undefined;
+    return header.subarray(0, readSync(descriptor, header));
   } finally {
     closeSync(descriptor);
   }

@@ -1,7 +1,7 @@
 import { RecentCache } from '../recent-cache.ts';
 import { originOf } from '../session-origin.ts';
 import type { LiveSession } from '../sessions.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, createVersion } from './connection.ts';
 import type { LiveRow, SessionStatements } from './session-statements.ts';
 
 /** Number of sessions cached, or up to twice as many: a few megabytes. */
@@ -11,34 +11,24 @@ const cacheSize = 10_000;
 export class LiveSessions {
   readonly #connection: Connection;
   readonly #byId: SessionStatements['liveById'];
-  readonly #staleIfErrorMs: () => number;
+  readonly #version: () => number;
   readonly #cache = new RecentCache<LiveSession>(cacheSize);
-  #cachedChanges: number;
-  #lastCheckAt = performance.now();
+  #cachedVersion: number;
 
   /** `staleIfErrorMs`: how long cached sessions count while the file can't be read, ms. */
   constructor(connection: Connection, { liveById }: SessionStatements, staleIfErrorMs: () => number) {
     this.#connection = connection;
     this.#byId = liveById;
-    this.#staleIfErrorMs = staleIfErrorMs;
-    this.#cachedChanges = connection.changes();
+    this.#version = createVersion(connection, staleIfErrorMs);
+    this.#cachedVersion = this.#version();
   }
 
   /** The session, which may have expired. Throws `store_unavailable`. */
   find(id: string): LiveSession | undefined {
-    let changes: number;
-    try {
-      changes = this.#connection.changes();
-    } catch (error) {
-      const session = this.#cache.get(id);
-      if (session === undefined || performance.now() - this.#lastCheckAt >= this.#staleIfErrorMs())
-        throw error;
-      return session;
-    }
-    this.#lastCheckAt = performance.now();
-    if (changes !== this.#cachedChanges) {
+    const version = this.#version();
+    if (version !== this.#cachedVersion) {
       this.#cache.clear();
-      this.#cachedChanges = changes;
+      this.#cachedVersion = version;
     }
     return this.#cache.get(id) ?? this.#read(id);
   }

@@ -1,5 +1,19 @@
 import type Database from 'better-sqlite3';
-import type { FileEvents, LogState } from './file-events.ts';
+
+/** The write-ahead log of a database. */
+export interface LogState {
+  readonly bytes: number;
+  /** Time for which a snapshot has kept the log from being emptied, ms; 0 while none does. */
+  readonly heldMs: number;
+}
+
+/** Notifications about the log. */
+export interface LogEvents {
+  /** It has grown because someone holds a snapshot; called again whenever it has doubled. */
+  onLogHeld?(state: LogState): void;
+  /** It is small again. */
+  onLogEmptied?(): void;
+}
 
 /** Size to which SQLite truncates the log when it starts over, bytes: about its contents between two checkpoints. */
 export const keptLogBytes = 4 * 1024 * 1024;
@@ -17,13 +31,13 @@ const attemptIntervalMs = 2_000;
  */
 export class LogSize {
   readonly #db: Database.Database;
-  readonly #events: Pick<FileEvents, 'onLogHeld' | 'onLogEmptied'>;
+  readonly #events: LogEvents;
   #bytes = 0;
   #heldSince: number | null = null;
   #attemptedAt = Number.NEGATIVE_INFINITY;
   #warningBytes = firstWarningBytes;
 
-  constructor(db: Database.Database, events: Pick<FileEvents, 'onLogHeld' | 'onLogEmptied'>) {
+  constructor(db: Database.Database, events: LogEvents) {
     this.#db = db;
     this.#events = events;
   }
@@ -64,13 +78,8 @@ export class LogSize {
   }
 
   #isHeld(): boolean {
-    const [all] = this.#checkpoint('PASSIVE');
-    if (all === undefined || all.log > all.checkpointed) return true;
-    return this.#checkpoint('TRUNCATE')[0]?.busy === 1;
-  }
-
-  #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): readonly Checkpoint[] {
-    return this.#db.pragma(`wal_checkpoint(${mode})`) as readonly Checkpoint[];
+    const { log, checkpointed } = checkpoint(this.#db, 'PASSIVE');
+    return log > checkpointed || checkpoint(this.#db, 'TRUNCATE').busy === 1;
   }
 
   #held(now: number): void {
@@ -88,9 +97,10 @@ export class LogSize {
   }
 }
 
-/** SQLite's response: whether it had to give up, and of how many pages in the log how many are in the database. */
-interface Checkpoint {
-  readonly busy: 0 | 1;
-  readonly log: number;
-  readonly checkpointed: number;
+/** Copies pages of the log into the database: SQLite tells if it had to give up, and how many pages of how many are there. */
+export function checkpoint(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE') {
+  const [result] = db.pragma(`wal_checkpoint(${mode})`) as [
+    { busy: 0 | 1; log: number; checkpointed: number },
+  ];
+  return result;
 }

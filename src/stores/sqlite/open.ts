@@ -1,12 +1,13 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { loadMigrations, type Migration, problemOfVersion } from '../sql/migrations.ts';
 import { StoreOpenError } from '../store-open-error.ts';
+import { isBusy } from './failures.ts';
 import { narrowModes, type OnNarrowed } from './file-modes.ts';
+import { applicationIds, assertUsable, notDatabase, problemOfKind, type StoreKind } from './inspect.ts';
 import { problemOfLog, problemOfLogAlone } from './leftover-log.ts';
 import { keptLogBytes } from './log-size.ts';
-import { migrate, requireMigrated } from './migrate.ts';
-import { applicationIds, notDatabase, problemOfKind, type StoreKind } from './store-kind.ts';
 
 /** Records survive a power cut; sessions may lose their last writes, which the rotation recovers from. */
 const synchronous: Readonly<Record<StoreKind, string>> = { records: 'FULL', sessions: 'NORMAL' };
@@ -54,7 +55,7 @@ export function openDatabase(
     db.pragma(`synchronous = ${synchronous[kind]}`);
     db.pragma('foreign_keys = ON');
     assertIntact(db, file);
-    migrate(db, file, kind, applicationIds[kind]);
+    migrate(db, file, kind);
     db.pragma(`busy_timeout = ${busyTimeoutMs}`);
   });
   if (isNew) onCreated?.(file);
@@ -89,7 +90,7 @@ export function openDatabaseToRead(file: string, kind: StoreKind): Database.Data
   return openWith(file, options, before, (db) => {
     assertKind(db, file, kind);
     assertIntact(db, file);
-    requireMigrated(db, file, kind);
+    assertMigrated(db, file, kind);
   });
 }
 
@@ -135,12 +136,6 @@ function createFile(path: string, file: string): boolean {
   }
 }
 
-/** SQLite would silently open a file that is read-only. */
-function assertUsable(path: string): void {
-  accessSync(path, constants.R_OK | constants.W_OK);
-  accessSync(dirname(path), constants.R_OK | constants.W_OK | constants.X_OK);
-}
-
 function assertOwnLog(path: string, file: string): void {
   const problem = problemOfLog(path);
   if (problem !== undefined) throw new StoreOpenError(file, problem);
@@ -180,8 +175,7 @@ function retryWhileBusy<T>(step: () => T): T {
     try {
       return step();
     } catch (error) {
-      const isBusy = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
-      if (!isBusy || performance.now() > deadline) throw error;
+      if (!isBusy(error) || performance.now() > deadline) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
@@ -190,6 +184,37 @@ function retryWhileBusy<T>(step: () => T): T {
 function assertIntact(db: Database.Database, file: string): void {
   const verdict = db.pragma('quick_check(1)', { simple: true });
   if (verdict !== 'ok') throw new StoreOpenError(file, `is corrupt (${verdict})`);
+}
+
+/**
+ * Brings a file to the newest schema, each numbered step in one transaction with the number it leads to. Two processes may do
+ * so at once.
+ */
+function migrate(db: Database.Database, file: string, kind: StoreKind): void {
+  const apply = db.transaction(({ number, sql }: Migration) => {
+    // Another process may have done it while this one waited for the lock.
+    if (versionOf(db) >= number) return;
+    db.exec(sql);
+    db.pragma(`application_id = ${applicationIds[kind]}`);
+    db.pragma(`user_version = ${number}`);
+  });
+  for (const migration of migrationsOf(kind)) {
+    if (versionOf(db) < migration.number) apply.immediate(migration);
+  }
+  assertMigrated(db, file, kind);
+}
+
+function assertMigrated(db: Database.Database, file: string, kind: StoreKind): void {
+  const problem = problemOfVersion(versionOf(db), migrationsOf(kind).length);
+  if (problem !== undefined) throw new StoreOpenError(file, problem);
+}
+
+function versionOf(db: Database.Database): number {
+  return db.pragma('user_version', { simple: true }) as number;
+}
+
+function migrationsOf(kind: StoreKind): readonly Migration[] {
+  return loadMigrations(new URL(`./migrations/${kind}/`, import.meta.url));
 }
 
 function reasonOf(error: unknown): string {

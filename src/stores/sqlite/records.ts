@@ -1,21 +1,23 @@
+import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import Database from 'better-sqlite3';
 import { createRecordSeals, type RecordSeals } from '../record-seals.ts';
 import type { Records } from '../records.ts';
 import { createSqlRecords } from '../sql/records.ts';
 import { sealAll } from '../sql/sealed-values.ts';
-import { backupDatabase } from './backup.ts';
-import { type Connection, createConnection } from './connection.ts';
+import { type Connection, createConnection, createVersion } from './connection.ts';
 import { createSqliteDatabase } from './database.ts';
-import type { FileEvents, LogState } from './file-events.ts';
-import { FileHealth } from './file-health.ts';
+import { type FileEvents, FileHealth } from './file-health.ts';
+import type { StoreKind } from './inspect.ts';
+import { checkpoint, type LogState } from './log-size.ts';
 import { closeDatabase, type OpenOptions, openDatabase } from './open.ts';
-import { scrub } from './scrub.ts';
-import type { StoreKind } from './store-kind.ts';
 
 /** Options of a SQLite store. */
 export interface SqliteStoreOptions extends OpenOptions {
   /** The clock, epoch milliseconds. */
   readonly now: () => number;
+  /** Milliseconds elapsed, whatever the clock is set to; default `performance.now()`. */
+  readonly elapsed?: () => number;
   /** As in {@link ./connection.ts ConnectionOptions}. */
   readonly pollsOncePerTurn?: boolean;
   /** Time for which cached results count while the file can't be read, ms; a reload may change it. Default 0. */
@@ -81,21 +83,6 @@ export function createSqliteRecords(file: string, options: SqliteStoreOptions): 
   };
 }
 
-/** While the file can't be read, its last version counts for `staleIfErrorMs`. */
-function createVersion({ changes }: Connection, staleIfErrorMs: () => number): () => number {
-  let last = changes();
-  let lastCheckAt = performance.now();
-  return () => {
-    try {
-      last = changes();
-      lastCheckAt = performance.now();
-    } catch (error) {
-      if (performance.now() - lastCheckAt >= staleIfErrorMs()) throw error;
-    }
-    return last;
-  };
-}
-
 /** Number of uses recorded in a transaction: a few milliseconds. */
 const noteBatch = 200;
 
@@ -112,4 +99,51 @@ function createNoteUse({ db, write }: Connection): Records['noteUse'] {
       });
     }
   };
+}
+
+/**
+ * Copies a snapshot of the database in `source` to the new file `target` (mode 0600), while it is in use. The copy says
+ * that it has no write-ahead log: see leftover-log.ts. Rejects when `target` exists or can't be written; no file is left
+ * behind then.
+ */
+async function backupDatabase(source: string, target: string): Promise<void> {
+  const path = resolve(target);
+  await (await open(path, 'wx', 0o600)).close();
+  const snapshot = new Database(source, { fileMustExist: true, timeout: 50 });
+  try {
+    // An open read transaction keeps the snapshot; otherwise every write elsewhere would restart the copy.
+    snapshot.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
+    await snapshot.backup(path);
+    closeDatabase(new Database(path));
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    snapshot.close();
+  }
+}
+
+/** Time that another process may hold a lock, ms. */
+const scrubTimeoutMs = 1_000;
+
+/**
+ * Rewrites a file and empties its log, if its former contents must not stay in free pages: every opening tries until it
+ * is done. True if it is still to be done, because another process reads the file, or the disk fails.
+ */
+function scrub(db: Database.Database): boolean {
+  const isDue = db.prepare('SELECT is_due FROM scrub').pluck();
+  if (isDue.get() === 0) return false;
+  const before = db.pragma('busy_timeout', { simple: true });
+  db.pragma(`busy_timeout = ${scrubTimeoutMs}`);
+  try {
+    db.exec('VACUUM');
+    if (checkpoint(db, 'TRUNCATE').busy !== 0) return true;
+    db.exec('UPDATE scrub SET is_due = 0');
+    return false;
+  } catch {
+    // Someone holds a lock, or the disk is full: neither is a reason not to serve.
+    return true;
+  } finally {
+    db.pragma(`busy_timeout = ${before}`);
+  }
 }

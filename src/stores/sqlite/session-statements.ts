@@ -1,4 +1,4 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import type { RotationState } from '../session-rotation.ts';
 import type { ProviderIdentity, Session, SessionTimes } from '../sessions.ts';
 
@@ -11,22 +11,17 @@ export interface SessionRow extends Omit<Session, 'provider'>, RotationState {
 }
 
 /** A row of a session's part that a request needs. */
-export interface LiveRow extends EndedRow, Pick<Session, 'userId' | 'method' | 'epoch'> {
+export interface LiveRow
+  extends Pick<
+    SessionRow,
+    'id' | 'userId' | 'method' | 'expires' | 'epoch' | 'providerIssuer' | 'providerSubject'
+  > {
   /** 1 if the sign-in asked for a scope. */
   readonly isRestricted: number;
-  readonly providerIssuer: string | null;
-  readonly providerSubject: string | null;
 }
 
 /** A session that was deleted. */
 export type EndedRow = Pick<Session, 'id' | 'expires'>;
-
-/** A use that is counted; instants in epoch ms. */
-export interface SessionUse extends Omit<SessionTimes, 'reuseGraceMs'> {
-  readonly id: string;
-  readonly at: number;
-  readonly now: number;
-}
 
 /** The prepared statements of the session store. */
 export type SessionStatements = ReturnType<typeof prepareSessionStatements>;
@@ -60,7 +55,16 @@ export function prepareSessionStatements(db: Database) {
       [SessionRow]
     >(`UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation,
       issued = @issued, presented = @presented, previous = @previous, previous_of = @generation WHERE id = @id`),
-    noteUse: db.prepare<[SessionUse]>(`UPDATE sessions
+    /** Counts a use; instants in epoch ms. */
+    noteUse: db.prepare<
+      [
+        Omit<SessionTimes, 'reuseGraceMs'> & {
+          readonly id: string;
+          readonly at: number;
+          readonly now: number;
+        },
+      ]
+    >(`UPDATE sessions
       SET last_used = @at, expires = min(@at + @idleLifetimeMs, created + @absoluteLifetimeMs)
       WHERE id = @id AND expires > @now AND last_used < @at`),
     remove: db.prepare<[id: string], SessionRow>(
@@ -78,19 +82,14 @@ export function prepareSessionStatements(db: Database) {
     removeSome: db.prepare<[limit: number], EndedRow>(
       'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions LIMIT ?) RETURNING id, expires',
     ),
-    countLive: db
-      .prepare<[now: number], number>('SELECT count(*) FROM sessions WHERE expires > ?')
-      .pluck() as Statement<[now: number], number>,
+    countLive: db.prepare<[now: number], number>('SELECT count(*) FROM sessions WHERE expires > ?').pluck(),
     removeExpired: db.prepare<[now: number, limit: number]>(
       'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires <= ? LIMIT ?)',
     ),
   };
 }
 
-function idsBy(db: Database, column: string): Statement<[value: string, issuer: string], string> {
+function idsBy(db: Database, column: string) {
   const sql = `SELECT id FROM sessions WHERE ${column} = ? AND provider_issuer = ?`;
-  return db.prepare<[value: string, issuer: string], string>(sql).pluck() as Statement<
-    [string, string],
-    string
-  >;
+  return db.prepare<[value: string, issuer: string], string>(sql).pluck();
 }

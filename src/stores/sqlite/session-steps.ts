@@ -25,7 +25,6 @@ export class SessionSteps {
     this.#now = clock.now;
   }
 
-  /** As {@link Sessions.create}. */
   create(session: NewSession, times: SessionTimes, maxPerUser?: number): CreatedSession {
     const at = this.#now();
     const expires = at + Math.min(times.idleLifetimeMs, times.absoluteLifetimeMs);
@@ -41,7 +40,6 @@ export class SessionSteps {
     return removed.map(toSession);
   }
 
-  /** As {@link Sessions.present}. */
   present(id: string, generation: number, times: SessionTimes): Presentation {
     const row = this.#statements.byId.get(id);
     if (row === undefined) return { outcome: 'gone' };
@@ -66,7 +64,6 @@ export class SessionSteps {
     return { outcome: 'current', session: toSession(used), rotated: decision.rotated, now: lastUsed };
   }
 
-  /** As {@link Sessions.noteUse}, of these. */
   noteUse(
     uses: readonly (readonly [id: string, instant: number])[],
     { idleLifetimeMs, absoluteLifetimeMs }: SessionTimes,
@@ -79,14 +76,12 @@ export class SessionSteps {
     }
   }
 
-  /** As {@link Sessions.revoke}. */
   revoke(id: string): Session | undefined {
     this.#live.delete(id);
     const row = this.#statements.remove.get(id);
     return row !== undefined && row.expires > this.#now() ? toSession(row) : undefined;
   }
 
-  /** As {@link Sessions.revokeAllOf}. */
   revokeAllOf(userId: string, exceptId: string | undefined): readonly string[] {
     return this.#ended(this.#statements.removeOfUser.all(userId, exceptId ?? null));
   }

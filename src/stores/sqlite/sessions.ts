@@ -1,15 +1,17 @@
 import type { Attempts } from '../attempts.ts';
-import type { Sessions } from '../sessions.ts';
+import type { Comparison } from '../list-query.ts';
+import type { Session, SessionQuery, Sessions } from '../sessions.ts';
 import type { SingleUse } from '../single-use.ts';
+import type { Condition } from '../sql/dialect.ts';
+import { comparisonOperators, createList } from '../sql/list.ts';
 import { createSteadyClock } from '../steady-clock.ts';
 import { createSqliteAttempts } from './attempts.ts';
-import { createSqliteDatabase } from './database.ts';
+import type { Connection } from './connection.ts';
+import { createSqliteDatabase, sqliteDialect } from './database.ts';
 import { LiveSessions } from './live-sessions.ts';
 import { openStoreFile, type SqliteStore, type SqliteStoreOptions } from './records.ts';
-import { createSessionList } from './session-list.ts';
-import { prepareSessionStatements } from './session-statements.ts';
+import { prepareSessionStatements, type SessionRow, sessionColumns } from './session-statements.ts';
 import { SessionSteps, toSession } from './session-steps.ts';
-import { createSqliteSingleUse } from './single-use.ts';
 
 /** Sessions deleted in one transaction: about a millisecond. */
 const removeBatch = 500;
@@ -21,17 +23,11 @@ const keptMs = 24 * 3_600_000;
 /** Everything in the file of the sessions, over one connection; `close` closes all of it. */
 export interface SqliteSessions extends Sessions, SingleUse, Attempts, SqliteStore {}
 
-/** Options of the session store. */
-export interface SqliteSessionsOptions extends SqliteStoreOptions {
-  /** Milliseconds elapsed, whatever the clock is set to; default `performance.now()`. */
-  readonly elapsed?: () => number;
-}
-
 /**
  * Opens the session store in a SQLite file, created and migrated as needed; `now` is the store's clock.
  * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
-export function createSqliteSessions(file: string, options: SqliteSessionsOptions): SqliteSessions {
+export function createSqliteSessions(file: string, options: SqliteStoreOptions): SqliteSessions {
   const { now, elapsed = () => performance.now(), staleIfErrorMs = () => 0 } = options;
   const { connection, health } = openStoreFile(file, 'sessions', options);
   const { db, read, write } = connection;
@@ -39,9 +35,17 @@ export function createSqliteSessions(file: string, options: SqliteSessionsOption
   const live = new LiveSessions(connection, statements, staleIfErrorMs);
   const steps = new SessionSteps(statements, live, createSteadyClock(now, elapsed));
   const database = createSqliteDatabase(connection, now);
-  const list = createSessionList(now);
+  const list = createList<SessionQuery, SessionRow, Session>(sqliteDialect, {
+    from: 'sessions',
+    select: `SELECT ${sessionColumns} FROM sessions`,
+    id: 'id',
+    row: 'id',
+    order: { created: { column: 'created' }, last_used: { column: 'last_used' } },
+    conditions: (query) => conditionsOf(query, now()),
+    toItem: toSession,
+  });
   const { pruneAttempts, ...attempts } = createSqliteAttempts(connection, now);
-  const { pruneUsed, ...singleUse } = createSqliteSingleUse(connection, now);
+  const { pruneUsed, ...singleUse } = createSingleUse(connection, now);
 
   return {
     create: (session, times, maxPerUser) => write(() => steps.create(session, times, maxPerUser)),
@@ -97,4 +101,43 @@ export function createSqliteSessions(file: string, options: SqliteSessionsOption
     logState: () => health.logState,
     close: connection.close,
   };
+}
+
+/**
+ * Conditions of the list of live sessions. Each can be counted in an index of its own. In list order they are only checked: `+`
+ * keeps SQLite from sorting all that match instead.
+ */
+function conditionsOf({ sortBy, filters }: SessionQuery, now: number): readonly Condition[] {
+  const { userId, method, range = {} } = filters;
+  const equals = (column: string, value: string | undefined): readonly Condition[] =>
+    value === undefined ? [] : [{ sql: `${column} = ?`, inOrder: `+${column} = ?`, values: [value] }];
+  return [
+    ...equals('user_id', userId),
+    ...equals('method', method),
+    { sql: 'expires > ?', inOrder: '+expires > ?', values: [now] },
+    ...Object.entries(range).map(([comparison, instant]) => ({
+      sql: `${sortBy} ${comparisonOperators[comparison as Comparison]} ?`,
+      values: [instant],
+    })),
+  ];
+}
+
+/** Keeps used values in the file of the sessions; `now` is the store's clock. */
+function createSingleUse({ db, read, write }: Connection, now: () => number) {
+  const insert = db.prepare<[string, number]>('INSERT OR IGNORE INTO used_once (id, expires) VALUES (?, ?)');
+  const select = db.prepare<[string]>('SELECT 1 FROM used_once WHERE id = ?');
+  const remove = db.prepare<[string]>('DELETE FROM used_once WHERE id = ?');
+  const removeExpired = db.prepare<[number]>('DELETE FROM used_once WHERE expires <= ?');
+
+  return {
+    consume: (id, expires) => write(() => expires > now() && insert.run(id, expires).changes === 1),
+    wasConsumed: async (id) => read(() => select.get(id) !== undefined),
+    async release(id) {
+      await write(() => remove.run(id));
+    },
+    /** Deletes the values that had expired by that instant, epoch ms. */
+    async pruneUsed(until: number) {
+      await write(() => removeExpired.run(until));
+    },
+  } satisfies SingleUse & { pruneUsed(until: number): Promise<void> };
 }
