@@ -24,16 +24,12 @@ export function listedAddresses(text: string, host: string): readonly string[] {
   return [...found];
 }
 
-/** Sources of host names by nsswitch.conf(5), reduced to what matters here. */
-export interface NameSources {
-  /** True if files come first and name servers second, with their usual actions; otherwise only the C library can tell. */
-  readonly isUsual: boolean;
-  /** True if the C library knows further sources to ask. */
-  readonly hasMore: boolean;
-}
-
-/** Parses nsswitch.conf(5); without a line for hosts glibc asks files and name servers, as musl always does. */
-export function parseNameSources(text: string): NameSources {
+/**
+ * Parses nsswitch.conf(5); without a line for hosts glibc asks files and name servers, as musl always does. `isUsual`: files come
+ * first and name servers second, with their usual actions; otherwise only the C library can tell. `hasMore`: it knows further
+ * sources to ask.
+ */
+export function parseNameSources(text: string) {
   const listed = /^\s*hosts:([^#\n]*)/m.exec(text)?.[1] ?? 'files dns';
   const [first, second, ...more] = listed.match(/\[[^\]]*\]|[^\s[]+/g) ?? [];
   const isUsual = first === 'files' && second === 'dns' && !more[0]?.startsWith('[');

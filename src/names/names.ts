@@ -58,22 +58,16 @@ interface Entry {
  */
 export class Names {
   readonly #entries = new Map<string, Entry>();
-  readonly #resolve: Resolve;
-  readonly #events: NameEvents;
-  readonly #now: () => number;
-  readonly #after: (ms: number, run: () => void) => () => void;
+  readonly #options: Required<NamesOptions>;
 
-  constructor({ resolve, events, now = () => performance.now(), after = startTimer }: NamesOptions) {
-    this.#resolve = resolve;
-    this.#events = events;
-    this.#now = now;
-    this.#after = after;
+  constructor(options: NamesOptions) {
+    this.#options = { now: () => performance.now(), after: startTimer, ...options };
   }
 
   /** Finds the addresses of a name; `done` may be called at once. The returned function withdraws it. */
   find(host: string, done: OnAddresses): () => void {
     const entry = this.#entries.get(host) ?? this.#add(host);
-    const now = this.#now();
+    const now = this.#options.now();
     const isFresh = now < entry.freshUntil;
     const waiting = isFresh ? null : this.#lookUp(host, entry);
     const isSlow = now - entry.slowAt < slowMs;
@@ -101,7 +95,7 @@ export class Names {
   }
 
   #hasAddresses({ addresses, foundAt }: Entry): boolean {
-    return addresses.length > 0 && this.#now() - foundAt < maxStaleMs;
+    return addresses.length > 0 && this.#options.now() - foundAt < maxStaleMs;
   }
 
   #respond(entry: Entry, done: OnAddresses): void {
@@ -115,22 +109,22 @@ export class Names {
     const waiting = new Set<OnAddresses>();
     entry.waiting = waiting;
     let isSlow = false;
-    const cancel = this.#after(staleAfterMs, () => {
+    const cancel = this.#options.after(staleAfterMs, () => {
       isSlow = true;
-      entry.slowAt = this.#now();
+      entry.slowAt = this.#options.now();
       if (this.#hasAddresses(entry)) this.#respondAll(entry, waiting);
     });
     const settle = (addresses: readonly string[], error: NameError | null) => {
       cancel();
       entry.waiting = null;
       entry.error = error;
-      entry.freshUntil = this.#now() + (error === null ? freshMs : failureMs);
-      if (error !== null) this.#events.onFailed(error.code);
+      entry.freshUntil = this.#options.now() + (error === null ? freshMs : failureMs);
+      if (error !== null) this.#options.events.onFailed(error.code);
       if (error?.code === 'EAI_AGAIN') this.#onUnavailable(host, entry, error);
       else this.#onResponse(host, entry, addresses, isSlow);
       this.#respondAll(entry, waiting);
     };
-    this.#resolve(host).then(
+    this.#options.resolve(host).then(
       (addresses) => settle(addresses, null),
       (error: NameError) => settle([], error),
     );
@@ -146,19 +140,19 @@ export class Names {
   /** The name servers responded. Where they deny the name, its addresses go: they may belong to another service by now. */
   #onResponse(host: string, entry: Entry, addresses: readonly string[], isSlow: boolean): void {
     entry.addresses = addresses;
-    entry.foundAt = this.#now();
+    entry.foundAt = this.#options.now();
     // While the first of several servers is silent, every lookup is slow.
     entry.slowAt = isSlow ? entry.foundAt : Number.NEGATIVE_INFINITY;
-    if (entry.isUnavailable) this.#events.onAvailable(host);
+    if (entry.isUnavailable) this.#options.events.onAvailable(host);
     entry.isUnavailable = false;
   }
 
   #onUnavailable(host: string, entry: Entry, error: NameError): void {
-    entry.slowAt = this.#now();
+    entry.slowAt = this.#options.now();
     if (entry.isUnavailable) return;
     entry.isUnavailable = true;
     const earlier = this.#hasAddresses(entry) ? entry.addresses.length : 0;
-    this.#events.onUnavailable(host, { reason: error.message, earlier });
+    this.#options.events.onUnavailable(host, { reason: error.message, earlier });
   }
 }
 

@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts';
 import type { Counts, MetricsRegistry } from '../metrics/registry.ts';
 import type { AuditOf } from '../stores/audit.ts';
-import { type Call, recordsOperations, wrapCalls } from '../stores/operations.ts';
+import { recordsOperations, wrapCalls } from '../stores/operations.ts';
 import type { Records } from '../stores/records.ts';
 
 /** Counts of audit events by outcome; `refused` counts changes that failed because their events could not be kept. */
@@ -19,7 +19,8 @@ export function addAuditCounts(registry: MetricsRegistry): AuditCounts {
 
 /** Wraps the records to count the events that audited changes have written, and the changes that were refused. */
 export function countAudited(records: Records, counts: AuditCounts): Records {
-  const counted = (call: Call): Call => {
+  return wrapCalls(records, recordsOperations, (call, operation) => {
+    if (operation !== 'write') return call;
     return (...args) => {
       const audited = args.map((arg) => withCountedAudit(arg, counts));
       const result = call(...audited);
@@ -29,10 +30,7 @@ export function countAudited(records: Records, counts: AuditCounts): Records {
         });
       return result;
     };
-  };
-  return wrapCalls(records, recordsOperations, (call, operation) =>
-    operation === 'write' ? counted(call) : call,
-  );
+  });
 }
 
 /** Wraps the audit of a change, an argument or a field of one, to count the events written; returns other arguments unchanged. */

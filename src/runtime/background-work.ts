@@ -3,16 +3,18 @@ import type { Config } from '../config/sections/schema.ts';
 import type { KeySettings } from '../credentials/key-times.ts';
 import type { RecentUse } from '../credentials/recent-use.ts';
 import type { KnownKeys } from '../credentials/signing-keys.ts';
-import type { Log } from '../log/log.ts';
+import type { AuditEntry, Log } from '../log/log.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
+import type { Records } from '../stores/records.ts';
 import type { SingleUse } from '../stores/single-use.ts';
 import { ClockWatch } from './clock-watch.ts';
-import { reportCommandEvents } from './command-events.ts';
-import { addKeyMetrics, startKeyRotation } from './key-rotation.ts';
+import { addKeyMetrics, createKeyRotation, rotationIntervalMs } from './key-rotation.ts';
 import type { RefusedConnections } from './refused-connections.ts';
 import type { OpenedStores, Stores } from './stores.ts';
 
 const connectionsIntervalMs = 1_000;
+const commandEventsIntervalMs = 1_000;
+const clocksIntervalMs = 60_000;
 const flushIntervalMs = 60_000;
 const pruneIntervalMs = 600_000;
 const auditPruneIntervalMs = 60_000;
@@ -26,9 +28,6 @@ export interface BackgroundWork {
   flush(): Promise<void>;
 }
 
-/** Settings of a configuration for background work. */
-export type BackgroundSettings = KeySettings & Pick<Config, 'audit'>;
-
 /** Dependencies of background work, apart from the stores. */
 export interface BackgroundParts {
   readonly recentUse: RecentUse;
@@ -38,7 +37,7 @@ export interface BackgroundParts {
   readonly clocks: OpenedStores['clocks'];
   readonly keys: KnownKeys;
   /** The configuration that serves now. */
-  readonly settings: () => BackgroundSettings;
+  readonly settings: () => KeySettings & Pick<Config, 'audit'>;
   readonly refused: Pick<RefusedConnections, 'check' | 'flush'>;
   /** The clock, epoch ms. */
   readonly now: () => number;
@@ -64,17 +63,22 @@ export function startBackgroundWork(
   const pruneSessions = async () => {
     if (clockWatch.isCertain()) await sessions.prune().catch(logStoreError);
   };
+  const reportCommands = oneAtATime(createCommandReport(records, log));
+  const turnKeys = oneAtATime(createKeyRotation({ keys, config: settings, audit, log }));
+  const compareClocks = () => clockWatch.compare();
+  void compareClocks();
+  void reportCommands();
+  addKeyMetrics(registry, keys, settings);
   const timers = [
     setInterval(() => refused.check(), connectionsIntervalMs),
+    setInterval(reportCommands, commandEventsIntervalMs),
+    setInterval(turnKeys, rotationIntervalMs),
+    setInterval(compareClocks, clocksIntervalMs),
     setInterval(flush, flushIntervalMs),
     setInterval(pruneSessions, pruneIntervalMs),
     setInterval(pruneAudit, auditPruneIntervalMs),
   ];
   for (const timer of timers) timer.unref();
-  clockWatch.start();
-  const stopReporting = reportCommandEvents(records, log);
-  addKeyMetrics(registry, keys, settings);
-  const stopRotation = startKeyRotation({ keys, config: settings, audit, log });
   return {
     async flush() {
       refused.flush();
@@ -82,9 +86,6 @@ export function startBackgroundWork(
     },
     stop() {
       for (const timer of timers) clearInterval(timer);
-      clockWatch.stop();
-      stopReporting();
-      stopRotation();
     },
   };
 }
@@ -105,4 +106,33 @@ export async function isFirstInInterval(
   } catch {
     return true;
   }
+}
+
+/**
+ * Creates the step that writes the audit events of commands on the same records to this log: each once, by one of the gateways on
+ * the records, which are read only after a change.
+ */
+function createCommandReport(
+  records: Pick<Records, 'version' | 'takeCommandEvents'>,
+  log: Pick<Log, 'audit'>,
+): () => Promise<void> {
+  let seenVersion: number | null = null;
+  return async () => {
+    const version = records.version();
+    if (version === seenVersion) return;
+    for (const entry of await records.takeCommandEvents()) log.audit(JSON.parse(entry) as AuditEntry);
+    seenVersion = version;
+  };
+}
+
+/** Skips a run of `step` while the last one is under way; the next one makes up for one that failed. */
+function oneAtATime(step: () => Promise<void>): () => Promise<void> {
+  let isRunning = false;
+  return async () => {
+    if (isRunning) return;
+    isRunning = true;
+    // An unavailable records store is reported elsewhere.
+    await step().catch(() => {});
+    isRunning = false;
+  };
 }

@@ -3,8 +3,6 @@ import type { Counts, MetricsRegistry } from '../metrics/registry.ts';
 import type { ClockReading, ServerClock } from '../stores/remote/server-clock.ts';
 import { clockToleranceMs } from '../stores/steady-clock.ts';
 
-/** Interval of comparisons, ms. */
-const intervalMs = 60_000;
 /** Time for which a clock that was set ahead is in doubt, ms. */
 const doubtMs = 24 * 3_600_000;
 
@@ -34,7 +32,6 @@ export class ClockWatch {
   /** The clock minus the milliseconds elapsed, as last read. */
   #offset: number;
   #setAheadAt = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
@@ -50,18 +47,7 @@ export class ClockWatch {
     if (options.clocks.length > 0) this.#addSkew(registry);
   }
 
-  /** Compares at once, in the background, and each minute. */
-  start(): void {
-    void this.compare();
-    this.#timer = setInterval(() => void this.compare(), intervalMs);
-    this.#timer.unref();
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  /** Compares now. */
+  /** Compares now; called at the start, and each minute. */
   async compare(): Promise<void> {
     this.#noteStep();
     await Promise.all(this.#options.clocks.map((clock) => this.#compareWith(clock)));

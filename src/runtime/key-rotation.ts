@@ -8,8 +8,8 @@ import type { MetricsRegistry } from '../metrics/registry.ts';
 import { turnsAt } from '../stores/key-schedule.ts';
 import { isOfSeries, type KeySeries } from '../stores/signing-keys.ts';
 
-/** Interval of checks for changed keys and due rotations, ms: a revoked key counts no longer than a second. */
-const intervalMs = 250;
+/** Interval of the rotation's step, ms: a revoked key counts no longer than a second. */
+export const rotationIntervalMs = 250;
 /** Pause after a failure, ms. */
 const pauseMs = 2_000;
 
@@ -30,26 +30,18 @@ export async function prepareKeys(config: KeySettings, keys: KnownKeys): Promise
 }
 
 /**
- * Follows changes of the keys, and rotates them on schedule; while the store is unavailable, the present keys stay in use.
- * Returns a function that stops it.
+ * Creates the step that follows changes of the keys, and rotates them on schedule; while the store is unavailable, the present
+ * keys stay in use.
  */
-export function startKeyRotation(parts: KeyRotationParts): () => void {
-  let isBusy = false;
+export function createKeyRotation(parts: KeyRotationParts): () => Promise<void> {
   let pausedUntil = Number.NEGATIVE_INFINITY;
-  const timer = setInterval(() => {
-    if (isBusy || performance.now() < pausedUntil) return;
-    isBusy = true;
+  return async () => {
+    if (performance.now() < pausedUntil) return;
     // An unavailable records store is reported elsewhere.
-    followKeys(parts)
-      .catch(() => {
-        pausedUntil = performance.now() + pauseMs;
-      })
-      .finally(() => {
-        isBusy = false;
-      });
-  }, intervalMs);
-  timer.unref();
-  return () => clearInterval(timer);
+    await followKeys(parts).catch(() => {
+      pausedUntil = performance.now() + pauseMs;
+    });
+  };
 }
 
 async function followKeys({ keys, config, audit, log }: KeyRotationParts): Promise<void> {

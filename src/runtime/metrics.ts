@@ -24,9 +24,6 @@ export const noGateway: WatchedGateway = {
   passwordHashes: () => ({ running: 0, waiting: 0 }),
 };
 
-/** The outcome of a sign-in. */
-export type LoginOutcome = 'success' | 'failure';
-
 /** Counters of a gateway's parts; docs/metrics.md explains each metric. */
 export interface GatewayMetrics {
   readonly registry: MetricsRegistry;
@@ -35,21 +32,21 @@ export interface GatewayMetrics {
   readonly refreshes: Counts<RefreshOutcome>;
   readonly keyVerifications: Counts<KeyVerification>;
   /** The counts of a sign-in method, zero at first: `password` or the name of a configured provider. */
-  loginsBy(method: string): Counts<LoginOutcome>;
+  loginsBy(method: string): Counts<'success' | 'failure'>;
   /** Records that a session ended `afterMs` ago, in any process. */
   revocationSeen(afterMs: number): void;
   /** Reports a listener's connections, and how many it accepts. */
   watchConnections(listener: { readonly sockets: number }, most: { readonly connections: number }): void;
 }
 
-/** Creates the metrics; `read` is called only when they are scraped. */
-export function createGatewayMetrics(read: {
-  readonly openStreams: () => number;
-  readonly gateway: () => WatchedGateway;
-}): GatewayMetrics {
+/** Creates the metrics; both functions are called only when they are scraped. */
+export function createGatewayMetrics(
+  openStreams: () => number,
+  gateway: () => WatchedGateway,
+): GatewayMetrics {
   const registry = createMetricsRegistry();
   addBuildInfo(registry);
-  addGauges(registry, read);
+  addGauges(registry, openStreams, gateway);
   const refreshes = registry.counts(
     'outcome',
     'refreshes_total',
@@ -84,7 +81,8 @@ export function createGatewayMetrics(read: {
 
 function addGauges(
   registry: MetricsRegistry,
-  { openStreams, gateway }: { readonly openStreams: () => number; readonly gateway: () => WatchedGateway },
+  openStreams: () => number,
+  gateway: () => WatchedGateway,
 ): void {
   registry.gauge('open_streams', 'Authenticated requests in flight.', openStreams);
   registry.gauge(
@@ -125,7 +123,7 @@ function addBuildInfo(registry: MetricsRegistry): void {
 }
 
 function addLogins(registry: MetricsRegistry): GatewayMetrics['loginsBy'] {
-  const methods = new Map<string, Counts<LoginOutcome>>();
+  const methods = new Map<string, ReturnType<GatewayMetrics['loginsBy']>>();
   registry.add({
     name: 'logins_total',
     help: 'Sign-ins judged, by method (password, or the name of a provider) and outcome: success, failure.',

@@ -4,17 +4,10 @@ import type { MetricsRegistry } from '../metrics/registry.ts';
 export type Reloaded = 'configuration' | 'certificate';
 
 /** Counts reloads. */
-export interface ReloadMetrics {
-  /** Records that files were read again, and have been applied or are unusable. */
-  reloaded(what: Reloaded, outcome: 'applied' | 'failed'): void;
-  /** Sets the number of keys of the configuration that take effect only after a restart. */
-  restartNeeded(keys: number): void;
-  /** Sets whether the users and scope sets of the configuration read last have been superseded. */
-  superseded(isSuperseded: boolean): void;
-}
+export type ReloadMetrics = ReturnType<typeof addReloads>;
 
 /** Adds the metrics of reloads, for the one process that reads the configuration. */
-export function addReloads(registry: MetricsRegistry): ReloadMetrics {
+export function addReloads(registry: MetricsRegistry) {
   const reloads = registry.counts('outcome', 'config_reloads_total', 'Reloads by outcome: applied, failed.', [
     'applied',
     'failed',
@@ -33,17 +26,20 @@ export function addReloads(registry: MetricsRegistry): ReloadMetrics {
     () => waiting,
   );
   return {
-    reloaded(what, outcome) {
+    /** Records that files were read again, and have been applied or are unusable. */
+    reloaded(what: Reloaded, outcome: 'applied' | 'failed'): void {
       reloads[outcome]++;
       if (outcome === 'failed') failing.add(what);
       // A new configuration is adopted with its certificate, or not at all.
       else if (what === 'configuration') failing.clear();
       else failing.delete(what);
     },
-    restartNeeded(keys) {
+    /** Sets the number of keys of the configuration that take effect only after a restart. */
+    restartNeeded(keys: number): void {
       waiting = keys;
     },
-    superseded(is) {
+    /** Sets whether the users and scope sets of the configuration read last have been superseded. */
+    superseded(is: boolean): void {
       isSuperseded = is;
     },
   };

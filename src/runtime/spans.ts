@@ -3,14 +3,7 @@ import type { Config } from '../config/sections/schema.ts';
 import type { RecordsAddress, SessionsAddress } from '../config/values/store-addresses.ts';
 import type { ProviderNetwork } from '../identity-providers/provider-network.ts';
 import type { Forward } from '../proxy/forward-options.ts';
-import {
-  attemptsOperations,
-  type Operations,
-  recordsOperations,
-  sessionsOperations,
-  singleUseOperations,
-  wrapCalls,
-} from '../stores/operations.ts';
+import { wrapStores } from '../stores/operations.ts';
 import type { SpanStart } from '../tracing/span.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import type { Stores } from './stores.ts';
@@ -28,32 +21,15 @@ const systemOf: Readonly<Record<(RecordsAddress | SessionsAddress)['kind'], stri
 /** Wraps each read and write of the stores in a span. */
 export function traceStores(stores: Stores, tracing: Tracing | null, { stores: addresses }: Config): Stores {
   if (tracing === null) return stores;
-  const records = { store: 'records', system: systemOf[addresses.records.kind], tracing };
-  const sessions = { store: 'sessions', system: systemOf[addresses.sessions.kind], tracing };
-  return {
-    records: traced(stores.records, recordsOperations, records),
-    sessions: traced(stores.sessions, sessionsOperations, sessions),
-    singleUse: traced(stores.singleUse, singleUseOperations, { ...sessions, store: 'single_use' }),
-    attempts: traced(stores.attempts, attemptsOperations, { ...sessions, store: 'attempts' }),
-    logs: stores.logs,
-    close: () => stores.close(),
-  };
-}
-
-function traced<S extends object>(
-  store: S,
-  operations: Operations<NoInfer<S>>,
-  span: { readonly store: string; readonly system: string; readonly tracing: Tracing },
-): S {
-  return wrapCalls(store, operations, (call, operation, name) => {
-    if (operation === 'background') return call;
+  return wrapStores(stores, (call, { store, name }) => {
+    const { kind } = store === 'records' ? addresses.records : addresses.sessions;
     const start: SpanStart = {
-      name: `${span.store}.${name}`,
+      name: `${store}.${name}`,
       kind: 'client',
-      attributes: { 'db.system.name': span.system, 'db.operation.name': name },
+      attributes: { 'db.system.name': systemOf[kind], 'db.operation.name': name },
     };
     const startOf = () => start;
-    return (...args) => span.tracing.around(startOf, () => call(...args));
+    return (...args) => tracing.around(startOf, () => call(...args));
   });
 }
 

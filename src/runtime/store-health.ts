@@ -3,18 +3,12 @@ import type { Dependency } from '../http/readiness.ts';
 import type { Log } from '../log/log.ts';
 import type { StoreEvents, StoreName, Stores } from './stores.ts';
 
-/** Reason and beginning of a store's unavailability. */
-interface Outage {
-  readonly reason: string;
-  /** By `performance.now()`. */
-  readonly since: number;
-}
-
 /** Health of the stores: their events go into the log and decide what `/readyz` says. */
 export class StoreHealth {
   readonly #log: Pick<Log, 'info' | 'warn'>;
   #stores: Stores | null = null;
-  readonly #outages = new Map<StoreName, Outage>();
+  /** Reasons and beginnings, by `performance.now()`, of unavailability. */
+  readonly #outages = new Map<StoreName, { readonly reason: string; readonly since: number }>();
 
   constructor(log: Pick<Log, 'info' | 'warn'>) {
     this.#log = log;

@@ -1,28 +1,10 @@
 import { Refusal } from '../errors.ts';
 import { Durations } from '../metrics/durations.ts';
-import type { PoolLoad } from '../metrics/registry.ts';
-import { type Counts, type MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
-import {
-  attemptsOperations,
-  type Call,
-  type Operation,
-  type Operations,
-  recordsOperations,
-  sessionsOperations,
-  singleUseOperations,
-  wrapCalls,
-} from '../stores/operations.ts';
+import { type MetricsRegistry, type PoolLoad, zeroCounts } from '../metrics/registry.ts';
+import { type Call, wrapStores } from '../stores/operations.ts';
 import type { Sessions } from '../stores/sessions.ts';
 import type { StoreHealth } from './store-health.ts';
 import type { StoreLog, Stores } from './stores.ts';
-
-type Measured = Exclude<Operation, 'background'>;
-
-/** Measures of a store. */
-interface StoreMeasures {
-  readonly waits: Record<Measured, Durations>;
-  readonly errors: Counts<Measured>;
-}
 
 const waitBounds = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
@@ -54,14 +36,12 @@ export function measureStores(stores: Stores, registry: MetricsRegistry): Stores
   addLiveSessions(registry, stores.sessions);
   if (stores.logs.length > 0) addLogs(registry, stores.logs);
   if (stores.recordsPool !== undefined) addRecordsPool(registry, stores.recordsPool);
-  return {
-    records: measured(stores.records, recordsOperations, measures.records),
-    sessions: measured(stores.sessions, sessionsOperations, measures.sessions),
-    attempts: measured(stores.attempts, attemptsOperations, measures.attempts),
-    singleUse: measured(stores.singleUse, singleUseOperations, measures.sessions),
-    logs: stores.logs,
-    close: () => stores.close(),
-  };
+  return wrapStores(stores, (call, { store, kind }) => {
+    const { waits, errors } = measures[store === 'single_use' ? 'sessions' : store];
+    return measured(call, waits[kind], () => {
+      errors[kind]++;
+    });
+  });
 }
 
 /** Adds the metric of the stores' availability. */
@@ -126,29 +106,14 @@ function addRecordsPool(registry: MetricsRegistry, load: () => PoolLoad): void {
   );
 }
 
-function newMeasures(): StoreMeasures {
+function newMeasures() {
   return {
     waits: { read: new Durations(waitBounds), write: new Durations(waitBounds) },
     errors: zeroCounts(['read', 'write']),
   };
 }
 
-/** Wraps a store to measure its reads and writes. */
-function measured<S extends object>(
-  store: S,
-  operations: Operations<NoInfer<S>>,
-  { waits, errors }: StoreMeasures,
-): S {
-  return wrapCalls(store, operations, (call, operation) =>
-    operation === 'background'
-      ? call
-      : measuredOperation(call, waits[operation], () => {
-          errors[operation]++;
-        }),
-  );
-}
-
-function measuredOperation(run: Call, waits: Durations, onError: () => void): Call {
+function measured(run: Call, waits: Durations, onError: () => void): Call {
   return (...args) => {
     let result: unknown;
     try {

@@ -1,12 +1,13 @@
 import type { Config } from '../config/sections/schema.ts';
 import { CurrentGateway } from '../gateway/current-gateway.ts';
+import type { LastingParts } from '../gateway/lasting-parts.ts';
 import { createReadiness, type ReadReadiness } from '../http/readiness.ts';
 import type { Log } from '../log/log.ts';
 import type { Resolve } from '../names/system-resolver.ts';
 import { OpenStreams } from '../proxy/open-streams.ts';
 import { Descriptors } from '../runtime/descriptors.ts';
-import { createGatewayMetrics, type GatewayMetrics, noGateway } from '../runtime/metrics.ts';
-import { createGatewayNames, type GatewayNames } from '../runtime/names.ts';
+import { createGatewayMetrics, noGateway } from '../runtime/metrics.ts';
+import { createGatewayNames } from '../runtime/names.ts';
 import { RefusedConnections } from '../runtime/refused-connections.ts';
 import { StoreHealth } from '../runtime/store-health.ts';
 import { addStoreHealth } from '../runtime/store-metrics.ts';
@@ -15,23 +16,17 @@ import { loadTracing } from '../tracing/load.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
 /** Parts of a process that serves, made before a store is open. */
-export interface ProcessParts {
+export interface ProcessParts
+  extends Pick<
+    LastingParts,
+    'streams' | 'metrics' | 'tracing' | 'names' | 'descriptors' | 'log' | 'via' | 'now'
+  > {
   readonly current: CurrentGateway;
-  readonly streams: OpenStreams;
-  readonly metrics: GatewayMetrics;
-  readonly tracing: Tracing | null;
   readonly health: StoreHealth;
   readonly readiness: ReadReadiness;
   /** Makes {@link readiness} report `draining` from now on. */
   readonly startDraining: () => void;
-  readonly names: GatewayNames;
-  readonly descriptors: Descriptors;
   readonly refused: RefusedConnections;
-  readonly log: Log;
-  /** The name of this gateway in `Postern-Via`. */
-  readonly via: string;
-  /** The clock, epoch ms. */
-  readonly now: () => number;
 }
 
 /** Options of {@link createProcessParts}. */
@@ -51,10 +46,10 @@ export async function createProcessParts(
 ): Promise<ProcessParts> {
   const current = new CurrentGateway(config);
   const streams = new OpenStreams((principal) => current.gateway.parts.heldNow(principal));
-  const metrics = createGatewayMetrics({
-    openStreams: () => streams.size,
-    gateway: () => current.serving?.parts.watched ?? noGateway,
-  });
+  const metrics = createGatewayMetrics(
+    () => streams.size,
+    () => current.serving?.parts.watched ?? noGateway,
+  );
   const tracing = await startTracing(config, log);
   const health = new StoreHealth(log);
   addStoreHealth(metrics.registry, health);

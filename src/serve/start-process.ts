@@ -34,7 +34,7 @@ const retryDelayMs = 250;
 
 /** Options of a process that serves, apart from the configuration. */
 export interface ProcessStart {
-  /** Content of the files that the stores are opened with. */
+  /** Content at the start of the gateway of the files that the stores are opened with, whatever they contain now. */
   readonly storeFiles: ConfiguredFiles;
   /** True if people see a page of `builtin:echo`; programs always get JSON. */
   readonly showsEchoPage: boolean;
@@ -67,7 +67,7 @@ export async function startProcess(
   });
   const lasting = await startLasting(config, opened, parts, showsEchoPage);
   const { stores } = lasting;
-  const whileUnavailable = createRetry(config, recordsTimeoutMs);
+  const whileUnavailable = createRetry(config);
   if (appliesManaged)
     await whileUnavailable(() => applyAtStart(config, lasting)).catch(async (error) => {
       await stores.close();
@@ -123,23 +123,17 @@ async function applyAtStart(
 async function startLasting(
   config: Config,
   opened: Stores,
-  { current, names, streams, log, metrics, tracing, descriptors, via, now }: ProcessParts,
+  parts: ProcessParts,
   showsEchoPage: boolean,
 ): Promise<LastingParts> {
+  const { current, log, metrics, tracing, now } = parts;
   const { registry } = metrics;
   const measured = traceStores(measureStores(opened, registry), tracing, config);
   const counts = addAuditCounts(registry);
   const stores = { ...measured, records: countAudited(measured.records, counts) };
   return {
-    names,
-    streams,
-    log,
-    metrics,
-    tracing,
-    descriptors,
+    ...parts,
     showsEchoPage,
-    via,
-    now,
     stores,
     keys: new KnownKeys({ records: stores.records, now }),
     recentUse: createRecentUse({
@@ -176,17 +170,14 @@ async function openListeners(
   return listeners;
 }
 
-/** Runs one step of a start, and repeats it while the records store is unavailable. */
-type Retry = <T>(step: () => Promise<T>) => Promise<T>;
-
 /**
- * Creates the retry of steps that need the records store, which may become unavailable again once open: steps wait for it, as
- * opening does, for `timeoutMs` from now. Rejects with the step's error; with a {@link StoreOpenError} that names the store if it
- * is unavailable at the end.
+ * Creates the retry of steps that need the records store, which may become unavailable again once open: a step is repeated while
+ * it is, for as long from now as opening may take. Rejects with the step's error; with a {@link StoreOpenError} that names the
+ * store if it is unavailable at the end.
  */
-function createRetry({ stores: { records } }: Config, timeoutMs: number): Retry {
-  const deadline = performance.now() + timeoutMs;
-  return async (step) => {
+function createRetry({ stores: { records } }: Config) {
+  const deadline = performance.now() + recordsTimeoutMs;
+  return async <T>(step: () => Promise<T>): Promise<T> => {
     for (;;) {
       try {
         return await step();

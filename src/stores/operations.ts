@@ -67,7 +67,7 @@ export const recordsOperations = {
   close: 'background',
 } as const satisfies Operations<Records>;
 
-export const sessionsOperations = {
+const sessionsOperations = {
   create: 'write',
   present: 'write',
   findLive: 'read',
@@ -85,14 +85,14 @@ export const sessionsOperations = {
   close: 'background',
 } as const satisfies Operations<Sessions>;
 
-export const attemptsOperations = {
+const attemptsOperations = {
   count: 'write',
   giveBack: 'write',
   findAttempts: 'read',
   liftAttempts: 'write',
 } as const satisfies Operations<Attempts>;
 
-export const singleUseOperations = {
+const singleUseOperations = {
   consume: 'write',
   wasConsumed: 'read',
   release: 'write',
@@ -114,4 +114,41 @@ export function wrapCalls<S extends object>(
       copy[name] = wrap(store[name] as Call, operation, name) as S[keyof S & string];
   }
   return copy;
+}
+
+/** The stores that requests use. */
+interface RequestStores {
+  readonly records: Records;
+  readonly sessions: Sessions;
+  readonly attempts: Attempts;
+  readonly singleUse: SingleUse;
+}
+
+/** A read or a write of a store. */
+export interface StoreOperation {
+  readonly store: 'records' | 'sessions' | 'attempts' | 'single_use';
+  readonly kind: Exclude<Operation, 'background'>;
+  readonly name: string;
+}
+
+/** Copies the stores, with `wrap` around each read and write. */
+export function wrapStores<S extends RequestStores>(
+  stores: S,
+  wrap: (call: Call, operation: StoreOperation) => Call,
+): S {
+  const wrapped = <T extends object>(
+    store: StoreOperation['store'],
+    plain: T,
+    operations: Operations<NoInfer<T>>,
+  ) =>
+    wrapCalls(plain, operations, (call, kind, name) =>
+      kind === 'background' ? call : wrap(call, { store, kind, name }),
+    );
+  return {
+    ...stores,
+    records: wrapped('records', stores.records, recordsOperations),
+    sessions: wrapped('sessions', stores.sessions, sessionsOperations),
+    attempts: wrapped('attempts', stores.attempts, attemptsOperations),
+    singleUse: wrapped('single_use', stores.singleUse, singleUseOperations),
+  };
 }

@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Times for which responses are awaited, ms. */
-interface Waits {
-  /** Time for the first response: longer than a store may take. */
-  readonly firstMs: number;
-  /** Time for the others, once one has come: less than a probe waits. */
-  readonly othersMs: number;
-}
-
-const waitsOfProbes: Waits = { firstMs: 5_000, othersMs: 500 };
+const waitsOfProbes = {
+  /** Time for the first response, ms: longer than a store may take. */
+  firstMs: 5_000,
+  /** Time for the others, once one has come, ms: less than a probe waits. */
+  othersMs: 500,
+};
 
 /** The responses of several processes, in their order; null stands for one that failed, or took too long. */
 export async function responsesOf<Value>(
@@ -16,15 +13,10 @@ export async function responsesOf<Value>(
   { firstMs, othersMs } = waitsOfProbes,
 ): Promise<(Value | null)[]> {
   const responses: (Value | null)[] = calls.map(() => null);
-  const settled = calls.map((call, index) =>
-    call.then(
-      (value) => {
-        responses[index] = value;
-      },
-      () => {},
-    ),
-  );
-  const all = Promise.all(settled);
+  const settled = calls.map(async (call, index) => {
+    responses[index] = await call;
+  });
+  const all = Promise.allSettled(settled);
   const first = Promise.any(calls).catch(() => {});
   await Promise.race([all, first, after(firstMs)]);
   await Promise.race([all, after(othersMs)]);

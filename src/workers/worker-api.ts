@@ -1,23 +1,18 @@
-import type { ConfiguredFiles } from '../config/configured-files.ts';
 import type { Readiness } from '../http/readiness.ts';
 import type { ListenersTls } from '../listeners/listener-certificates.ts';
 import type { MetricSnapshot } from '../metrics/registry.ts';
-import type { Creation } from '../runtime/store-files.ts';
 import type { CompleteConfiguration, ListenerAddresses, Opened } from '../serve/running-gateway.ts';
+import type { ProcessStart } from '../serve/start-process.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 
 /** Start of a worker, with its part of each limit of the gateway. */
-export interface WorkerStart extends CompleteConfiguration {
-  /** Content of the stores' files at the start of the gateway, whatever they contain now. */
-  readonly storeFiles: ConfiguredFiles;
+export interface WorkerStart
+  extends CompleteConfiguration,
+    Pick<ProcessStart, 'storeFiles' | 'showsEchoPage' | 'creates' | 'appliesManaged'> {
   /** True if the log is read on a terminal. */
   readonly isTerminal: boolean;
-  readonly showsEchoPage: boolean;
-  readonly creates: Creation;
   /** The name of the gateway in `Postern-Via`. */
   readonly via: string;
-  /** As in {@link ProcessStart}. */
-  readonly appliesManaged: boolean;
 }
 
 /** Functions of a worker that the supervisor calls. */

@@ -6,7 +6,6 @@ import type { Readiness } from '../http/readiness.ts';
 import type { ListenersTls } from '../listeners/listener-certificates.ts';
 import type { Log } from '../log/log.ts';
 import { EndedCounts, type ProcessMetrics } from '../metrics/combined-metrics.ts';
-import type { Creation } from '../runtime/store-files.ts';
 import { newVia } from '../runtime/via.ts';
 import {
   type CompleteConfiguration,
@@ -31,13 +30,9 @@ const judgeTimeoutMs = 30_000;
 const stopMarginMs = 10_000;
 
 /** Options of the workers, apart from the configuration. */
-export interface GroupOptions {
+export interface GroupOptions extends Pick<WorkerStart, 'isTerminal' | 'showsEchoPage' | 'creates'> {
   /** Number of workers. */
   readonly count: number;
-  /** True if the log is read on a terminal. */
-  readonly isTerminal: boolean;
-  readonly showsEchoPage: boolean;
-  readonly creates: Creation;
   readonly outputs: Outputs;
 }
 

@@ -38,8 +38,8 @@ export class WorkerProcess {
   readonly ended: Promise<ProcessEnd>;
   /** Counters and histograms, as last reported. */
   counts: readonly MetricSnapshot[] = [];
+  hasEnded = false;
   readonly #child: ChildProcess;
-  #hasEnded = false;
 
   /** Starts the process of worker number `slot`, which lists of processes show. Throws if the system can't start it. */
   constructor(slot: number, outputs: Outputs) {
@@ -66,17 +66,15 @@ export class WorkerProcess {
       passLines(child.stdout!, outputs.log),
       passLines(child.stderr!, outputs.errors),
     ]);
-    this.ended = endOf(child).then(async (end) => {
-      this.#hasEnded = true;
+    const exited = Promise.withResolvers<ProcessEnd>();
+    child.once('exit', (code, signal) => exited.resolve({ code, signal }));
+    this.ended = exited.promise.then(async (end) => {
+      this.hasEnded = true;
       await written;
       calls.close(new WorkerEnded(`a worker ended (${describeEnd(end)})`));
       return end;
     });
     this.loaded = Promise.race([loaded.promise, this.ended]);
-  }
-
-  get hasEnded(): boolean {
-    return this.#hasEnded;
   }
 
   /** Ends the process at once. */
@@ -88,10 +86,4 @@ export class WorkerProcess {
 /** Describes an end in a sentence: the signal or the exit code. */
 export function describeEnd({ code, signal }: ProcessEnd): string {
   return signal ?? `exit code ${code}`;
-}
-
-function endOf(child: ChildProcess): Promise<ProcessEnd> {
-  return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }));
-  });
 }

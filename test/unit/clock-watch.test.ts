@@ -1,10 +1,10 @@
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { createMetricsRegistry } from '../../src/metrics/registry.ts';
 import { ClockWatch } from '../../src/runtime/clock-watch.ts';
 import type { ClockReading } from '../../src/stores/remote/server-clock.ts';
 
 /** A watch over a clock and a store's, all in the hand of the test. */
-function createWatch(t: Test) {
+function createWatch() {
   let now = 1_000_000;
   let elapsed = 0;
   /** Null: the store is unavailable. */
@@ -29,7 +29,6 @@ function createWatch(t: Test) {
     },
     registry,
   });
-  t.teardown(() => watch.stop());
   return {
     watch,
     lines,
@@ -59,7 +58,7 @@ const apart = "clock differs from a store's";
 const together = "clock agrees with the store's again";
 
 t.test('a difference is logged when it begins and when it is over', async (t) => {
-  const { compare, lines } = createWatch(t);
+  const { compare, lines } = createWatch();
   await compare([2_000, 0]);
   await compare([-2_500, 600]);
   t.strictSame(lines, [], 'as much as may be measured wrong');
@@ -74,13 +73,13 @@ t.test('a difference is logged when it begins and when it is over', async (t) =>
 });
 
 t.test('the worst of several servers counts', async (t) => {
-  const { compare, lines } = createWatch(t);
+  const { compare, lines } = createWatch();
   await compare([1, 1], [-5_000, 1], [3, 1]);
   t.strictSame(lines, [[apart, { store: 'records', ahead_ms: -5_000, uncertainty_ms: 1 }]]);
 });
 
 t.test('the difference is a metric, absent while the store is unavailable', async (t) => {
-  const { compare, lose, metrics } = createWatch(t);
+  const { compare, lose, metrics } = createWatch();
   const steps = ['ahead', 'back'].map((direction) => `postern_clock_steps_total{direction="${direction}"} 0`);
   t.strictSame(await metrics(), steps);
   await compare([-2_500, 20]);
@@ -94,7 +93,7 @@ t.test('the difference is a metric, absent while the store is unavailable', asyn
 });
 
 t.test('a store that is unavailable for a while says nothing about its clock', async (t) => {
-  const { compare, lose, lines } = createWatch(t);
+  const { compare, lose, lines } = createWatch();
   await compare([5_000, 1]);
   await lose();
   await compare([5_000, 1]);
@@ -102,7 +101,7 @@ t.test('a store that is unavailable for a while says nothing about its clock', a
 });
 
 t.test('a clock that is set is noticed by the time that really passes', async (t) => {
-  const { compare, pass, set, lines, metrics } = createWatch(t);
+  const { compare, pass, set, lines, metrics } = createWatch();
   pass(60_000);
   set(2_000);
   await compare();
@@ -125,7 +124,7 @@ t.test('a clock that is set is noticed by the time that really passes', async (t
 });
 
 t.test('a clock that was set ahead is in doubt for a day, and one that was set back is not', (t) => {
-  const { watch, pass, set } = createWatch(t);
+  const { watch, pass, set } = createWatch();
   t.ok(watch.isCertain());
   set(30 * 86_400_000);
   t.notOk(watch.isCertain(), 'noticed at once');
@@ -139,7 +138,7 @@ t.test('a clock that was set ahead is in doubt for a day, and one that was set b
 });
 
 t.test('the lead over the slowest clock of a store counts, as far as it is known', async (t) => {
-  const { watch, compare, lose } = createWatch(t);
+  const { watch, compare, lose } = createWatch();
   t.equal(watch.leadMs(), 0);
   await compare([5_000, 1], [1, 1]);
   t.equal(watch.leadMs(), 5_000);
