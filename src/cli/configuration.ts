@@ -1,11 +1,5 @@
 import { type LoadedConfig, loadConfig, loadConfigText } from '../config/load.ts';
-import {
-  type ConfigProblem,
-  type Finding,
-  formatNote,
-  formatProblem,
-  formatWarning,
-} from '../config/report/problems.ts';
+import { type ConfigProblem, type Finding, formatProblem } from '../config/report/problems.ts';
 import { notesOf } from '../config/rules/warnings.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { type Creation, problemsOfStoreFiles } from '../runtime/store-files.ts';
@@ -16,10 +10,7 @@ import { printResult } from './terminal.ts';
 /** A configuration file as read: its values, or its problems. */
 export type ReadConfig = LoadedConfig & { readonly file: string };
 
-/**
- * Reads the file of `--config`, else of `POSTERN_CONFIG`; `--upstream` replaces both by a configuration of its own. Throws
- * Failure `usage` if none is given.
- */
+/** Reads the file of `--config`, else of `POSTERN_CONFIG`, or what `--upstream` stands for; else throws Failure `usage`. */
 export function readConfig({ text, terminal }: Call): ReadConfig {
   const upstream = text('upstream');
   if (upstream !== undefined) {
@@ -39,10 +30,7 @@ export function requireConfig(read: ReadConfig): Config {
   throw invalid(read.file, read.problems);
 }
 
-/**
- * Configuration of a gateway that can start: as {@link requireConfig}, and the files of its stores can be opened. Not for a
- * process that has them open.
- */
+/** As {@link requireConfig}, and the files of the stores can be opened; not for a process that has them open. */
 export function requireServableConfig(read: ReadConfig, creates: Creation): Config {
   const problems = problemsOf(read, creates);
   if (problems.length > 0) throw invalid(read.file, problems);
@@ -51,15 +39,14 @@ export function requireServableConfig(read: ReadConfig, creates: Creation): Conf
 
 /** Warnings about settings that are allowed but probably not meant, a line each; none of an invalid configuration. */
 export function warningLines(read: ReadConfig): readonly string[] {
-  return read.config === undefined ? [] : read.warnings.map((warning) => formatWarning(read.file, warning));
+  return (read.warnings ?? []).map((warning) => formatProblem(read.file, warning, 'warning: '));
 }
 
 /** `check`: all problems, warnings and notes about the configuration; with `--json`, as a list. */
 export async function check(call: Call): Promise<void> {
   const read = readConfig(call);
-  const { file } = read;
   const problems = problemsOf(read, 'first-start');
-  const warnings = read.config === undefined ? [] : read.warnings;
+  const { file, warnings = [] } = read;
   const notes = read.config === undefined ? [] : read.problemsOf(notesOf(read.config));
   if (call.isSet('json')) {
     const listed = [
@@ -71,7 +58,7 @@ export async function check(call: Call): Promise<void> {
   }
   if (problems.length > 0) throw invalid(file, problems);
   for (const line of warningLines(read)) call.terminal.stderr.write(`${line}\n`);
-  const lines = [...notes.map((note) => formatNote(file, note)), `${file}: no problems`];
+  const lines = [...notes.map((note) => formatProblem(file, note, 'note: ')), `${file}: no problems`];
   if (!call.isSet('json')) await printResult(call, [], lines.join('\n'));
 }
 

@@ -18,23 +18,18 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
       records: withAbsolutePath(records, folder),
       sessions: withAbsolutePath(sessions, folder),
       ...(records_tls && { records_tls: absoluteFiles(records_tls, folder) }),
-      ...(records_encryption && { records_encryption: withAbsoluteKeys(records_encryption, folder) }),
+      ...(records_encryption && {
+        records_encryption: {
+          keys: records_encryption.keys.map(({ id, file }) => ({ id, file: resolve(folder, file) })),
+        },
+      }),
       ...(sessions_tls && { sessions_tls: absoluteFiles(sessions_tls, folder) }),
     },
     upstreams: Object.fromEntries(upstreams),
-    ...(config.web && { web: withAbsoluteLogo(config.web, folder) }),
+    ...(config.web?.logo !== undefined && {
+      web: { ...config.web, logo: resolve(folder, config.web.logo) },
+    }),
   };
-}
-
-function withAbsoluteKeys(
-  { keys }: NonNullable<Config['stores']['records_encryption']>,
-  folder: string,
-): NonNullable<Config['stores']['records_encryption']> {
-  return { keys: keys.map(({ id, file }) => ({ id, file: resolve(folder, file) })) };
-}
-
-function withAbsoluteLogo<Web extends { logo?: string | undefined }>(web: Web, folder: string): Web {
-  return web.logo === undefined ? web : { ...web, logo: resolve(folder, web.logo) };
 }
 
 /** The address with its path, if it has one, resolved against `folder`. */

@@ -11,18 +11,12 @@ export type ConfiguredFiles = ReadonlyMap<string, FileContent>;
 /** The bytes of a file, or the error of reading it. */
 type FileContent = { readonly bytes: Uint8Array } | { readonly code: string; readonly message: string };
 
-/**
- * Reads the logo and the TLS files of upstreams, each once, so that everything built from them has the same content. The TLS
- * files of listeners are watched instead.
- */
+/** Reads the logo and the TLS files of upstreams, each once for everything built from them; those of listeners are watched. */
 export function readConfiguredFiles(config: Config): ConfiguredFiles {
   return contentsOf(filesOf(config));
 }
 
-/**
- * Reads the files that stores are opened with. They are read once, at the start, and stay in use as long as the stores are open,
- * also in workers started later.
- */
+/** Reads the files that stores are opened with: once, at the start, and for as long as they are open, also in later workers. */
 export function readStoreFiles({ stores }: Config): ConfiguredFiles {
   return contentsOf(storeFileKeys.flatMap((key) => filesOfStores(stores, key)));
 }

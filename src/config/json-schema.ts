@@ -3,27 +3,18 @@ import { configSchema } from './sections/schema.ts';
 
 type JsonSchema = { [key: string]: unknown };
 
+const outsideForm = (key: 'env' | 'file', description: string) => ({
+  type: 'object',
+  properties: { [key]: { type: 'string', description }, optional: { type: 'boolean', default: false } },
+  required: [key],
+  additionalProperties: false,
+});
+
 const outsideValue = {
   description: 'A scalar from outside the file; with optional, a missing one counts as an absent key.',
   oneOf: [
-    {
-      type: 'object',
-      properties: {
-        env: { type: 'string', description: 'Name of an environment variable.' },
-        optional: { type: 'boolean', default: false },
-      },
-      required: ['env'],
-      additionalProperties: false,
-    },
-    {
-      type: 'object',
-      properties: {
-        file: { type: 'string', description: 'Path of a file; one trailing newline is dropped.' },
-        optional: { type: 'boolean', default: false },
-      },
-      required: ['file'],
-      additionalProperties: false,
-    },
+    outsideForm('env', 'Name of an environment variable.'),
+    outsideForm('file', 'Path of a file; one trailing newline is dropped.'),
   ],
 };
 

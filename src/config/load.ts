@@ -25,6 +25,7 @@ interface ValidConfig {
 /** All problems of a configuration, in file order. */
 interface InvalidConfig {
   readonly config?: undefined;
+  readonly warnings?: undefined;
   readonly problems: readonly ConfigProblem[];
   /** Some problems are in files that it names, which may be repaired without changing the configuration. */
   readonly hasFileProblems: boolean;
@@ -32,19 +33,13 @@ interface InvalidConfig {
 
 /** A valid configuration, or all problems of an invalid one. */
 export type LoadedConfig = (ValidConfig | InvalidConfig) & {
-  /**
-   * Absolute paths of the configuration file, of every `{ file: PATH }` in it, found or not, and of certificate files
-   * that are unusable.
-   */
+  /** Absolute paths of the file, of every `{ file: PATH }` in it, found or not, and of certificate files that are unusable. */
   readonly sources: readonly string[];
 };
 
 type Judged = ValidConfig | InvalidConfig;
 
-/**
- * Reads and validates a configuration file; every `{ env: NAME }` is looked up in `env`. Never throws because of its
- * content.
- */
+/** Reads and validates a configuration file; every `{ env: NAME }` is looked up in `env`. Never throws because of its content. */
 export function loadConfig(file: string, env: NodeJS.ProcessEnv): LoadedConfig {
   const path = resolve(file);
   const sources = new Set([path]);

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import { formatProblem, formatWarning } from '../../src/config/report/problems.ts';
+import { formatProblem } from '../../src/config/report/problems.ts';
 import { makeCertificate } from '../support/servers/certificates.ts';
 import { makeAuthority } from '../support/servers/issued-certificates.ts';
 
@@ -233,7 +233,7 @@ t.test('a certificate outside its time is a warning, in every file that has one'
   writeFileSync(join(folder, 'old-chain.crt'), `${first.cert}${old.cert}`);
   const warningsOf = (yaml: string) => {
     const loaded = load(yaml) as { warnings?: readonly any[] };
-    return loaded.warnings?.map((warning) => formatWarning('f', warning));
+    return loaded.warnings?.map((warning) => formatProblem('f', warning, 'warning: '));
   };
   t.strictSame(warningsOf(listen('first.crt', 'first.key')), []);
   t.strictSame(warningsOf(listen('old.crt', 'old.key')), [

@@ -35,32 +35,15 @@ export function keyOf(path: Path): string {
   return key === '' ? 'configuration' : key;
 }
 
-/**
- * A problem on one line: `file:line:column: key: rule (value)`. Control characters are escaped, long values truncated.
- */
-export function formatProblem(file: string, problem: ConfigProblem): string {
-  return format(file, problem, '');
-}
-
-/** A warning on one line: like a problem, after the word `warning`. */
-export function formatWarning(file: string, warning: ConfigProblem): string {
-  return format(file, warning, 'warning: ');
-}
-
-/** A note on one line: like a problem, after the word `note`. */
-export function formatNote(file: string, note: ConfigProblem): string {
-  return format(file, note, 'note: ');
-}
-
-function format(file: string, problem: ConfigProblem, kind: string): string {
-  const value = problem.value === undefined ? '' : ` (${cut(problem.value)})`;
-  return escapeControls(
-    `${file}:${problem.line}:${problem.column}: ${kind}${problem.key}: ${problem.rule}${value}`,
-  );
-}
-
 const maxValueLength = 100;
 
-function cut(value: string): string {
-  return value.length > maxValueLength ? `${value.slice(0, maxValueLength)}…` : value;
+/**
+ * A problem on one line: `file:line:column: key: rule (value)`, with `kind`, such as `warning: `, before the key. Control
+ * characters are escaped, long values truncated.
+ */
+export function formatProblem(file: string, problem: ConfigProblem, kind = ''): string {
+  const { line, column, key, rule, value = '' } = problem;
+  const cut = value.length > maxValueLength ? `${value.slice(0, maxValueLength)}…` : value;
+  const shown = problem.value === undefined ? '' : ` (${cut})`;
+  return escapeControls(`${file}:${line}:${column}: ${kind}${key}: ${rule}${shown}`);
 }

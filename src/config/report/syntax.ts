@@ -1,14 +1,5 @@
-import { type Document, LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import type { Finding } from './problems.ts';
-
-/** A YAML text as nodes, with its syntax errors. */
-export interface ParsedYaml {
-  readonly document: Document;
-  readonly lines: LineCounter;
-  readonly findings: readonly Finding[];
-  /** True if the nodes are complete enough to validate. */
-  readonly isReadable: boolean;
-}
 
 // The parser's own messages quote the text, which may be a secret that lacks quotes.
 const rules: Partial<Record<YAMLError['code'], string>> = {
@@ -23,7 +14,7 @@ const rules: Partial<Record<YAMLError['code'], string>> = {
 };
 
 /** Parses YAML 1.2, whatever version the text claims. Duplicate keys are left to {@link ./tree.ts readTree}. */
-export function parseYaml(text: string): ParsedYaml {
+export function parseYaml(text: string) {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     schema: 'core',
@@ -40,6 +31,7 @@ export function parseYaml(text: string): ParsedYaml {
       offset: pos[0],
     }),
   );
+  // Then the nodes are complete enough to validate.
   const isReadable = document.errors.every(({ code }) => code === 'MULTIPLE_DOCS');
   return { document, lines, findings, isReadable };
 }

@@ -33,36 +33,32 @@ export function findingsOfFiles(
     judgeTlsFiles(files, (key, rule) => findings.push({ path: [...path, ...key], rule }));
     if (findings.length > before) for (const file of Object.values(files)) sources.add(file);
   }
-  const logo = config.web?.logo;
-  const rule = logo === undefined ? undefined : brokenByLogo(resolve(folder, logo));
-  if (logo !== undefined && rule !== undefined) {
-    findings.push({ path: ['web', 'logo'], rule });
-    sources.add(resolve(folder, logo));
-  }
-  for (const [index, key] of (config.stores?.records_encryption?.keys ?? []).entries()) {
-    if (key?.file === undefined) continue;
-    const file = resolve(folder, key.file);
-    const broken = brokenByEncryptionKey(file);
-    if (broken === undefined) continue;
-    findings.push({ path: ['stores', 'records_encryption', 'keys', index, 'file'], rule: broken });
+  const judge = (path: Path, written: string | undefined, ruleOf: RuleOfContent) => {
+    if (written === undefined) return;
+    const file = resolve(folder, written);
+    const rule = brokenBy(file, ruleOf);
+    if (rule === undefined) return;
+    findings.push({ path, rule });
     sources.add(file);
-  }
+  };
+  judge(['web', 'logo'], config.web?.logo, (content) => {
+    const format = logoFormat(content);
+    return 'problem' in format ? logoRules[format.problem] : undefined;
+  });
+  for (const [index, key] of (config.stores?.records_encryption?.keys ?? []).entries())
+    judge(['stores', 'records_encryption', 'keys', index, 'file'], key?.file, (content) => {
+      const parsed = encryptionKeyOf(content);
+      return typeof parsed === 'string' ? parsed : undefined;
+    });
   return findings;
 }
 
-function brokenByEncryptionKey(file: string): string | undefined {
-  try {
-    const key = encryptionKeyOf(readFileSync(file));
-    return typeof key === 'string' ? key : undefined;
-  } catch (error) {
-    return `can't be read: ${reasonOf(error)}`;
-  }
-}
+/** The rule that a file's content breaks; undefined if it breaks none. */
+type RuleOfContent = (content: Buffer) => string | undefined;
 
-function brokenByLogo(file: string): string | undefined {
+function brokenBy(file: string, ruleOf: RuleOfContent): string | undefined {
   try {
-    const format = logoFormat(readFileSync(file));
-    return 'problem' in format ? logoRules[format.problem] : undefined;
+    return ruleOf(readFileSync(file));
   } catch (error) {
     return `can't be read: ${reasonOf(error)}`;
   }

@@ -2,7 +2,7 @@ import { accountNameRules, canonicalAccountName, parseUsername } from '../../rul
 import { suggestion } from '../../rules/nearest-name.ts';
 import { readsAsBuiltInSet } from '../../rules/set-name.ts';
 import { keyOf } from '../report/problems.ts';
-import type { JudgedConfig, Rule } from './rule.ts';
+import type { Rule } from './rule.ts';
 
 const administrator = 'administrator';
 const maxSetNameCodePoints = 128;
@@ -61,15 +61,3 @@ export const managedRules: readonly Rule[] = [
   setsOfUsersAreThere,
   servicesHaveNoPassword,
 ];
-
-/** The scopes of the configuration's users and scope sets, with their paths. */
-export function* mentionsOfManaged({
-  users = {},
-  scope_sets = {},
-}: JudgedConfig): Generator<
-  readonly [path: readonly (string | number)[], scopes: readonly (string | undefined)[]]
-> {
-  for (const [name, set] of Object.entries(scope_sets))
-    yield [['scope_sets', name, 'scopes'], set?.scopes ?? []];
-  for (const [name, user] of Object.entries(users)) yield [['users', name, 'scopes'], user?.scopes ?? []];
-}

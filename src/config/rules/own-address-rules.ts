@@ -10,8 +10,8 @@ interface Listener {
   readonly port: number;
 }
 
-// Requests forwarded there would come back in a loop. A port that the system chooses isn't known here.
-const upstreamsAreOthers: Rule = (config, { report }) => {
+/** Rejects upstreams that are Postern: requests would come back in a loop. A port that the system chooses isn't known here. */
+export const upstreamsAreOthers: Rule = (config, { report }) => {
   const listeners = listenersOf(config);
   for (const [name, upstream] of Object.entries(config.upstreams ?? {})) {
     const address = upstream?.url;
@@ -64,6 +64,3 @@ function isUnspecified(address: Address): boolean {
 function isLoopback(address: Address): boolean {
   return address.range() === 'loopback' || isUnspecified(address);
 }
-
-/** Rules against upstreams that are Postern itself. */
-export const ownAddressRules: readonly Rule[] = [upstreamsAreOthers];

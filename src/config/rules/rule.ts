@@ -16,6 +16,13 @@ export interface RuleContext {
 /** A check that spans several keys; it reports nothing that merely follows from a key already found broken. */
 export type Rule = (config: JudgedConfig, context: RuleContext) => void;
 
+/** Every entry of `identity_headers`, with its path. */
+export function* identityHeaders({ upstreams = {} }: JudgedConfig) {
+  for (const [upstream, settings] of Object.entries(upstreams))
+    for (const [name, value] of Object.entries(settings?.identity_headers ?? {}))
+      yield { path: ['upstreams', upstream, 'identity_headers', name], upstream, name, value };
+}
+
 /** Applies rules to a configuration; `written` is its source, for {@link RuleContext.isWritten}. */
 export function applyRules(rules: readonly Rule[], config: JudgedConfig, written: unknown): Finding[] {
   const findings: Finding[] = [];

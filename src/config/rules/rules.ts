@@ -1,16 +1,15 @@
+import { isIP } from 'node:net';
+import { isReservedName, normalisedName } from '../../rules/known-headers.ts';
 import type { Finding, Path } from '../report/problems.ts';
 import { formatDuration } from '../values/durations-and-sizes.ts';
 import { assertionRules } from './assertion-rules.ts';
-import { cookieRules } from './cookie-rules.ts';
-import { identityHeaderRules } from './identity-header-rules.ts';
 import { managedRules } from './managed-rules.ts';
-import { ownAddressRules } from './own-address-rules.ts';
+import { upstreamsAreOthers } from './own-address-rules.ts';
 import { routeRules } from './route-rules.ts';
-import { applyRules, type JudgedConfig, type Rule } from './rule.ts';
+import { applyRules, identityHeaders, type JudgedConfig, type Rule } from './rule.ts';
 import { scopeRules } from './scope-rules.ts';
 import { storeRules } from './store-rules.ts';
 import { tlsRules } from './tls-rules.ts';
-import { webRules } from './web-rules.ts';
 
 const anyAddress = ['0.0.0.0', '::'];
 
@@ -84,6 +83,65 @@ const someoneTakesTheResponse: Rule = (
   }
 };
 
+/** True if the cookie will be Secure; undefined if the deciding setting is broken. */
+function isSecure({ base_url, sessions }: JudgedConfig): boolean | undefined {
+  const secure = sessions?.cookie?.secure;
+  return secure === 'auto' ? base_url?.startsWith('https:') : secure;
+}
+
+// draft-ietf-httpbis-rfc6265bis §5.7: browsers drop such cookies, so no user would stay signed in.
+const secureWhereBrowsersWantIt: Rule = (config, { report }) => {
+  const cookie = config.sessions?.cookie;
+  if (!cookie || isSecure(config) !== false) return;
+  const needs = 'requires a Secure cookie: an https base_url or secure: true';
+  if (cookie.same_site === 'none') report(['sessions', 'cookie', 'same_site'], needs);
+  if (/^__(?:host|secure)-/i.test(cookie.name ?? '')) report(['sessions', 'cookie', 'name'], needs);
+};
+
+// draft-ietf-httpbis-rfc6265bis §4.1.3.2
+const hostPrefix: Rule = ({ sessions }, { report, isWritten }) => {
+  const cookie = sessions?.cookie;
+  if (!cookie || !/^__host-/i.test(cookie.name ?? '')) return;
+  if ((cookie.path ?? '/') !== '/') report(['sessions', 'cookie', 'name'], 'requires path: /');
+  if (isWritten(['sessions', 'cookie', 'domain']))
+    report(['sessions', 'cookie', 'domain'], "can't be combined with a __Host- name");
+};
+
+const domainCoversHost: Rule = ({ base_url, sessions }, { report }) => {
+  const domain = sessions?.cookie?.domain?.toLowerCase();
+  if (domain === undefined || base_url === undefined) return;
+  const { hostname } = new URL(base_url);
+  const covers = hostname === domain || (hostname.endsWith(`.${domain}`) && !isIP(hostname));
+  if (!covers) report(['sessions', 'cookie', 'domain'], 'must be the host of base_url or a domain above it');
+};
+
+// A header that decides about framing, target or credentials can't also identify the caller.
+const identityNamesAreFree: Rule = (config, { report }) => {
+  for (const { path, name } of identityHeaders(config))
+    if (isReservedName(name)) report(path, 'is a name that Postern checks, sets or drops', 'key');
+};
+
+const identityNamesDiffer: Rule = (config, { report }) => {
+  const seen = new Set<string>();
+  for (const { path, upstream, name } of identityHeaders(config)) {
+    const spelling = JSON.stringify([upstream, normalisedName(name)]);
+    if (seen.has(spelling)) report(path, 'is a duplicate in another spelling', 'key');
+    seen.add(spelling);
+  }
+};
+
+const consoleRequiresAProvider: Rule = ({ identity_providers: providers = {}, web }, { report }) => {
+  const required = web?.console?.require;
+  if (required !== undefined && !Object.hasOwn(providers, required))
+    report(['web', 'console', 'require'], 'must be one of identity_providers');
+};
+
+/** Rejects a cookie domain beside the console: services on the domain would receive the console's refresh cookie, too. */
+const consoleKeepsItsCookie: Rule = ({ web }, { report, isWritten }) => {
+  if (web?.console?.base_url !== undefined && isWritten(['sessions', 'cookie', 'domain']))
+    report(['sessions', 'cookie', 'domain'], "can't be combined with web.console.base_url");
+};
+
 const rules: readonly Rule[] = [
   hstsNeedsHttps,
   listenersDiffer,
@@ -91,15 +149,19 @@ const rules: readonly Rule[] = [
   ...storeRules,
   ...tlsRules,
   publishedInTime,
-  ...cookieRules,
+  secureWhereBrowsersWantIt,
+  hostPrefix,
+  domainCoversHost,
   ...scopeRules,
   ...managedRules,
   ...routeRules,
-  ...ownAddressRules,
+  upstreamsAreOthers,
   someoneTakesTheResponse,
-  ...identityHeaderRules,
+  identityNamesAreFree,
+  identityNamesDiffer,
   ...assertionRules,
-  ...webRules,
+  consoleRequiresAProvider,
+  consoleKeepsItsCookie,
 ];
 
 /** Applies every rule that spans keys to the valid parts of a configuration; `written` is its source. */

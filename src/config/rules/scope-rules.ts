@@ -1,7 +1,6 @@
 import { suggestion } from '../../rules/nearest-name.ts';
 import type { Path } from '../report/problems.ts';
 import { catalogueOf } from '../values/scope-names.ts';
-import { mentionsOfManaged } from './managed-rules.ts';
 import type { JudgedConfig, Rule } from './rule.ts';
 
 type Mention = readonly [path: Path, scope: string];
@@ -30,7 +29,9 @@ function* mentionsOfGrants({ identity_providers = {} }: JudgedConfig): Generator
 function* mentionsOf(config: JudgedConfig): Generator<Mention> {
   yield* mentionsOfRoutes(config);
   yield* mentionsOfGrants(config);
-  for (const [path, scopes] of mentionsOfManaged(config)) yield* mentionsOfList(scopes, path);
+  for (const section of ['scope_sets', 'users'] as const)
+    for (const [name, holder] of Object.entries(config[section] ?? {}))
+      yield* mentionsOfList(holder?.scopes, [section, name, 'scopes']);
 }
 
 const scopesAreInCatalogue: Rule = (config, { report }) => {

@@ -7,10 +7,8 @@ import { noUpstream } from '../sections/routes.ts';
 import type { Config } from '../sections/schema.ts';
 import { certificatesOf, isTlsFile, untimely } from '../values/certificates.ts';
 import { tlsSections } from './file-rules.ts';
-import { identityHeaderWarnings } from './identity-header-rules.ts';
-import { applyRules, type Rule } from './rule.ts';
+import { applyRules, identityHeaders, type Rule } from './rule.ts';
 import { scopesMentioned } from './scope-rules.ts';
-import { consoleIsApart } from './web-rules.ts';
 
 // A service may check such a scope itself; more often the scope is misspelt, or its routes are gone.
 const scopesAreUsed: Rule = (config, { report }) => {
@@ -42,6 +40,51 @@ const decidedRoutesAreAsked: Rule = ({ routes = [], forward_auth = [] }, { repor
       report(['routes', index, 'upstream'], 'is none, and no forward_auth listener could be asked about it');
 };
 
+// A service that keys accounts by address would hand an account to anyone who claims its address at the provider.
+const addressesAreVerified: Rule = (config, { report }) => {
+  const careless = Object.entries(config.identity_providers ?? {})
+    .filter(([, provider]) => String(provider?.require?.email_verified) !== 'true')
+    .map(([name]) => name);
+  const rule = `tells addresses that need not be verified: add require: { email_verified: true } to ${careless.join(', ')}`;
+  for (const { path, value } of identityHeaders(config))
+    if (value === 'email' && careless.length > 0) report(path, rule, 'key');
+};
+
+// A name belongs to the first user who signs in with it, and once that user is removed, to the next.
+const namesAreGiven: Rule = (config, { report }) => {
+  const open = Object.entries(config.identity_providers ?? {})
+    .filter(([, provider]) => provider?.accounts === 'create')
+    .map(([name]) => name);
+  const rule = `tells names that people may have chosen themselves: ${open.join(', ')} has accounts: create`;
+  for (const { path, value } of identityHeaders(config))
+    if (value === 'username' && open.length > 0) report(path, rule, 'key');
+};
+
+const consoleKeys = ['web', 'console'];
+
+/**
+ * Warns where a service's pages could use the console: on its origin, on other ports of its host, because browsers send cookies
+ * to all ports, and on the other scheme.
+ */
+const consoleIsApart: Rule = ({ base_url, upstreams = {}, web }, { report }) => {
+  if (web?.console === undefined || base_url === undefined) return;
+  const origin = web.console.base_url;
+  if (origin === undefined) {
+    if (Object.values(upstreams).some(mayHavePages))
+      report(consoleKeys, 'shares its origin with upstreams: give it a base_url of its own', 'key');
+    return;
+  }
+  const [own, shared] = [new URL(origin), new URL(base_url)];
+  if (own.hostname === shared.hostname)
+    report([...consoleKeys, 'base_url'], 'shares its cookies with base_url: give it another host');
+  else if (own.protocol !== shared.protocol)
+    report([...consoleKeys, 'base_url'], 'should be https exactly if base_url is');
+};
+
+/** True if an upstream may serve pages with scripts: any but the built-in echo. */
+const mayHavePages = (upstream: { readonly url?: { readonly kind: string } } | undefined) =>
+  upstream?.url !== undefined && upstream.url.kind !== 'echo';
+
 /** True if a block contains every IPv4 or IPv6 address, or half of them, as routing tables spell a default route. */
 function isEveryone(block: string): boolean {
   if (!block.includes('/')) return false;
@@ -60,7 +103,8 @@ export function warningsOf(config: Config): Finding[] {
       askersAreSome,
       decidedRoutesAreAsked,
       consoleIsApart,
-      ...identityHeaderWarnings,
+      addressesAreVerified,
+      namesAreGiven,
     ],
     config,
     config,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ipOrCidrRule } from '../values/addresses.ts';
 import { text } from '../values/scalars.ts';
-import { assertion } from './assertion.ts';
 import { listener, listenerTls } from './listeners.ts';
+import { assertion } from './upstreams.ts';
 
 /** Kinds of proxies that ask for decisions, each with its own way to describe a request. */
 export const decisionModes = [

@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { framingNames, normalisedName } from '../../rules/known-headers.ts';
 import { corsOriginRule, ipOrCidrRule, originRule } from '../values/addresses.ts';
-import { matching, type TextRule, text } from '../values/scalars.ts';
+import { duration } from '../values/durations-and-sizes.ts';
+import { matching, type TextRule, text, whole } from '../values/scalars.ts';
 import { scopes } from '../values/scope-names.ts';
-import { audit } from './audit.ts';
-import { apiKeys, bootstrap, passwords, sessions, tokens } from './credentials.ts';
+import { apiKeys, bootstrap, passwords, sessions, signingKeys, tokens } from './credentials.ts';
 import { forwardAuth } from './forward-auth.ts';
 import { identityProviders } from './identity-providers.ts';
 import { limits, listen, loginThrottle, management, shutdown, workers } from './listeners.ts';
 import { scopeSets, users } from './managed.ts';
 import { routes } from './routes.ts';
-import { signingKeys } from './signing-keys.ts';
 import { stores } from './stores.ts';
 import { upstreams } from './upstreams.ts';
 import { web } from './web.ts';
@@ -97,6 +96,18 @@ const cors = z
   .prefault({})
   .describe('Cross-origin requests.');
 
+const audit = z
+  .strictObject({
+    retention: duration({ min: '1h' }).prefault('90d').describe('Time for which an audit event is kept.'),
+    max_events: whole({ min: 1000 })
+      .prefault(1_000_000)
+      .describe(
+        'Maximum number of audit events; beyond it the oldest are dropped, and no request is refused.',
+      ),
+  })
+  .prefault({})
+  .describe('Audit events in the records store; the log has them too.');
+
 const log = z
   .strictObject({
     level: z
@@ -162,9 +173,6 @@ export type Config = z.output<typeof configSchema>;
 
 /** An identity provider in a valid configuration. */
 export type IdentityProviderConfig = Config['identity_providers'][string];
-
-/** An upstream in a valid configuration. */
-export type UpstreamConfig = Config['upstreams'][string];
 
 /** A listener for decisions in a valid configuration. */
 export type DecisionListenerConfig = Config['forward_auth'][number];

@@ -4,10 +4,7 @@ export interface HostAndPort {
   readonly port: number;
 }
 
-/**
- * Matches a name or address (IPv6 in brackets), optionally with a port, which {@link hasValidPort} checks (RFC 3986
- * §3.2).
- */
+/** Matches a name or address (IPv6 in brackets), optionally with a port, which {@link hasValidPort} checks (RFC 3986 §3.2). */
 export const hostPattern = String.raw`(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?`;
 
 /** Matches an optional `USER:PASSWORD@`; the first group is what precedes the `@`. */

@@ -33,14 +33,8 @@ export function parseSize(text: string): number {
   return Number(match[1]) * bytesOf[(match[2] ?? 'B') as keyof typeof bytesOf];
 }
 
-/** Bounds of a duration, both inclusive and written as durations; by default at least `1ms`, with no maximum. */
-export interface DurationBounds {
-  readonly min?: string;
-  readonly max?: string;
-}
-
-/** A duration in the file, milliseconds in the output. */
-export function duration({ min = '1ms', max }: DurationBounds = {}) {
+/** A duration in the file, milliseconds in the output. Both bounds are inclusive; by default there is no maximum. */
+export function duration({ min = '1ms', max }: { min?: string; max?: string } = {}) {
   const least = parseDuration(min);
   const most = max === undefined ? Number.POSITIVE_INFINITY : parseDuration(max);
   return z
@@ -55,18 +49,12 @@ export function duration({ min = '1ms', max }: DurationBounds = {}) {
  * A duration that a timer runs for: at most 24 days, because a Node timer of 2^31 ms or more fires at once, which would
  * turn the longest timeout into the shortest.
  */
-export function timeout({ min = '1ms' }: Pick<DurationBounds, 'min'> = {}) {
+export function timeout({ min = '1ms' }: { min?: string } = {}) {
   return duration({ min, max: '24d' });
 }
 
-/** Bounds of a size in bytes, both inclusive; by default at least 1, with no maximum. */
-export interface SizeBounds {
-  readonly min?: number;
-  readonly max?: number;
-}
-
-/** A size or a plain number of bytes in the file, bytes in the output. */
-export function size({ min = 1, max = Number.MAX_SAFE_INTEGER }: SizeBounds = {}) {
+/** A size or a plain number of bytes in the file, bytes in the output. Both bounds are inclusive; by default at least 1. */
+export function size({ min = 1, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number } = {}) {
   return z
     .union([z.int(sizeRule).min(0, sizeRule), z.string().regex(sizePattern, sizeRule)], { error: sizeRule })
     .transform((value) => (typeof value === 'number' ? value : parseSize(value)))

@@ -25,10 +25,9 @@ const pattern = new RegExp(
 );
 
 /**
- * Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME&sslmode=MODE`; only HOST and DATABASE are required;
- * defaults: user `postgres`, port 5432, schema `postern`, no TLS. User, password and database are percent-decoded.
- * Undefined for anything else; throws a RangeError, whose message never contains the address, for malformed
- * percent-encoding.
+ * Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=NAME&sslmode=MODE`; only HOST and DATABASE are required; defaults:
+ * user `postgres`, port 5432, schema `postern`, no TLS. User, password and database are percent-decoded. Undefined for anything
+ * else; throws a RangeError, whose message never contains the address, for malformed percent-encoding.
  */
 export function readPostgresAddress(text: string): PostgresAddress | undefined {
   const [, userinfo, host, database, query] = pattern.exec(text) ?? [];

@@ -1,5 +1,5 @@
 /** Characters that the gateway accepts in a path although upstreams interpret them differently. */
-export interface PathTolerance {
+interface PathTolerance {
   readonly semicolons: boolean;
   readonly encodedSlashes: boolean;
 }
@@ -18,12 +18,9 @@ export function problemOfRoutePath(path: string, tolerance: PathTolerance): stri
   if (path.includes('\\')) return 'must not contain \\';
   if (path.includes(';') && !tolerance.semicolons)
     return 'must not contain ; while paths.semicolons is refuse';
-  return problemOfEscapes(path, tolerance) ?? problemOfSegments(path);
-}
-
-function problemOfSegments(path: string): string | undefined {
-  if (path.split('/').some((segment) => segment === '.' || segment === '..'))
-    return 'must not contain . or .. segments';
+  const broken = problemOfEscapes(path, tolerance);
+  if (broken !== undefined) return broken;
+  if (/\/\.{1,2}(?:\/|$)/.test(path)) return 'must not contain . or .. segments';
 }
 
 function problemOfEscapes(path: string, tolerance: PathTolerance): string | undefined {
@@ -49,10 +46,7 @@ function isUtf8(path: string): boolean {
   }
 }
 
-/**
- * A route's path without its trailing slash: both are the same resource, and the same route. An empty last segment
- * (`//`) is kept, to be refused.
- */
+/** A route's path without its trailing slash: both are the same route. An empty last segment (`//`) is kept, to be refused. */
 export function withoutTrailingSlash(path: string): string {
   return /[^/]\/$/.test(path) ? path.slice(0, -1) : path;
 }

@@ -30,10 +30,7 @@ export function secretBytes(least: number) {
     .meta({ writeOnly: true, contentEncoding: 'binary' });
 }
 
-/**
- * Makes a `transform` of a parser that throws a RangeError, whose message is the broken rule, for a string it can't
- * parse.
- */
+/** Makes a `transform` of a parser that throws a RangeError, whose message is the broken rule, for a string it can't parse. */
 export function parsedBy<Output>(parse: (text: string) => Output) {
   return (value: string, context: z.RefinementCtx): Output => {
     try {

@@ -19,8 +19,7 @@ const socketPattern = /^unix:([^\0?#]+)$/;
 const serverPattern = new RegExp(`^https?://${hostPattern}$`);
 
 /**
- * Parses `http(s)://HOST:PORT`, `unix:PATH` or `builtin:echo`. Throws a RangeError, whose message is the rule, for
- * anything else.
+ * Parses `http(s)://HOST:PORT`, `unix:PATH` or `builtin:echo`. Throws a RangeError, whose message is the rule, for anything else.
  */
 export function parseUpstreamAddress(text: string): UpstreamAddress {
   if (text === 'builtin:echo') return { kind: 'echo' };
