@@ -27,7 +27,7 @@ export function helpedOptions(command: Command): Options {
 /** Parses the arguments after a command's name; throws Failure `usage`. Its message never repeats a value. */
 export function parseCall(command: Command, args: readonly string[], terminal: Terminal): Call {
   const options = { ...helpedOptions(command), ...commonOptions };
-  const ids = command.operands.some((operand) => takesId.test(operand))
+  const ids = command.operands?.some((operand) => takesId.test(operand))
     ? args.filter((text) => isIdLikeOption(text, options))
     : [];
   const parsed = parseStrictly(
@@ -67,12 +67,12 @@ function isIdLikeOption(text: string, options: Options): boolean {
   return id.test(text) && !Object.keys(options).includes(text.slice(2));
 }
 
-function fitsOperands({ operands }: Command, count: number): boolean {
+function fitsOperands({ operands = [] }: Command, count: number): boolean {
   const required = operands.filter((operand) => !operand.startsWith('['));
   return count >= required.length && count <= operands.length;
 }
 
-function wrongOperands({ name, operands }: Command, positionals: readonly string[]): string {
+function wrongOperands({ name, operands = [] }: Command, positionals: readonly string[]): string {
   if (operands.length > 0) return `${name} takes ${operands.join(' ')}`;
   const isFile = positionals.some((text) => /\.ya?ml$/.test(text));
   return `${name} takes no arguments${isFile ? ': name the configuration with --config' : ''}`;

@@ -25,8 +25,8 @@ export type Options = Readonly<Record<string, Option>>;
 export interface Command {
   /** Word, or two: `user add`. */
   readonly name: string;
-  /** Names of the arguments after the command; the last one may be in brackets, and can then be left out. */
-  readonly operands: readonly string[];
+  /** Names of the arguments after the command, if any; the last one may be in brackets, and can then be left out. */
+  readonly operands?: readonly string[];
   /** Line in the overview, without a full stop. */
   readonly summary: string;
   /** Further sentences of the help, without the last full stop. */

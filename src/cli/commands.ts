@@ -1,17 +1,14 @@
-import { auditCommands } from './audit/audit-commands.ts';
 import type { Command } from './command.ts';
-import { keyCommands } from './key/key-commands.ts';
-import { scopeSetCommands } from './scope-set/scope-set-commands.ts';
-import { sessionCommands } from './session/session-commands.ts';
-import { signingKeyCommands } from './signing-key/signing-key-commands.ts';
 import { firstSignal, printResult } from './terminal.ts';
 import { userCommands } from './user/user-commands.ts';
+
+const setScopes = { value: '"a b"', help: 'scopes of the set, separated by spaces' };
+const setDescription = { value: 'TEXT', help: 'what the set is for' };
 
 /** Every command. Its code is loaded when it is called: help is instant, and signals are handled early. */
 export const commands: readonly Command[] = [
   {
     name: 'serve',
-    operands: [],
     summary: 'Run the gateway',
     details: 'It runs until SIGTERM or SIGINT',
     options: {
@@ -33,7 +30,6 @@ and print where to begin`,
   },
   {
     name: 'check',
-    operands: [],
     summary: 'Report every problem in the configuration',
     details:
       'Problems that would stop serve are shown with line, column, key and rule; warnings name probable mistakes',
@@ -42,7 +38,6 @@ and print where to begin`,
   },
   {
     name: 'config apply',
-    operands: [],
     summary: 'Apply the users and scope sets of this file now',
     details: `Gateways apply the file at start and reload unless a newer one was applied. This applies it regardless and makes it the
 newest`,
@@ -50,7 +45,6 @@ newest`,
   },
   {
     name: 'openapi',
-    operands: [],
     summary: 'Print the OpenAPI document',
     configuration: 'none',
     stores: 'none',
@@ -69,7 +63,6 @@ as sha256sum prints it; the copy is first made beside the records, which needs r
   },
   {
     name: 'records copy',
-    operands: [],
     summary: 'Copy all records to another, empty store',
     details: 'Counts and checksums are compared afterwards',
     options: {
@@ -82,7 +75,6 @@ as sha256sum prints it; the copy is first made beside the records, which needs r
   },
   {
     name: 'bootstrap-token',
-    operands: [],
     summary: 'Print the token for the first administrator',
     options: { reset: { help: 'reopen activation, with a new token' } },
     run: async (call) => (await import('./bootstrap-token.ts')).bootstrapToken(call),
@@ -105,9 +97,123 @@ forward_auth that has its mode`,
     run: async (call) => (await import('./forward-auth.ts')).forwardAuthConfig(call),
   },
   ...userCommands,
-  ...sessionCommands,
-  ...scopeSetCommands,
-  ...keyCommands,
-  ...signingKeyCommands,
-  ...auditCommands,
+  {
+    name: 'session list',
+    summary: 'List the live sessions',
+    options: { user: { value: 'NAME', help: 'list only the sessions of this user' } },
+    run: async (call) => (await import('./session.ts')).listSessions(call),
+  },
+  {
+    name: 'session revoke',
+    operands: ['[ID]'],
+    summary: 'End a session, those of a user, or all',
+    options: {
+      user: { value: 'NAME', help: 'end every session of this user' },
+      all: { isAlternative: true, help: "end everyone's sessions" },
+    },
+    run: async (call) => (await import('./session.ts')).revokeSessions(call),
+  },
+  {
+    name: 'scope-set list',
+    summary: 'List the scope sets',
+    run: async (call) => (await import('./scope-set.ts')).listScopeSets(call),
+  },
+  {
+    name: 'scope-set add',
+    operands: ['NAME'],
+    summary: 'Create a scope set',
+    options: { scopes: { ...setScopes, isRequired: true }, description: setDescription },
+    run: async (call) => (await import('./scope-set.ts')).addScopeSet(call),
+  },
+  {
+    name: 'scope-set set',
+    operands: ['NAME'],
+    summary: 'Replace what a scope set contains',
+    details: 'Everyone who holds the set holds its new scopes with the next request',
+    options: {
+      scopes: setScopes,
+      name: { value: 'NAME', help: 'new name of the set' },
+      description: setDescription,
+    },
+    run: async (call) => (await import('./scope-set.ts')).setScopeSet(call),
+  },
+  {
+    name: 'scope-set remove',
+    operands: ['NAME'],
+    summary: 'Delete a scope set that nothing holds',
+    run: async (call) => (await import('./scope-set.ts')).deleteScopeSet(call),
+  },
+  {
+    name: 'key create',
+    summary: 'Create an API key and print it, this one time',
+    options: {
+      user: { value: 'NAME', isRequired: true, help: 'owner of the key' },
+      label: { value: 'TEXT', isRequired: true, help: 'name of the key in lists and in the audit' },
+      scopes: { value: '"a b"', help: 'scopes, separated by spaces; needed without --scope-set' },
+      'scope-set': { value: 'NAME', isRepeatable: true, help: 'scope set that the key holds' },
+      expires: {
+        value: 'TIME',
+        help: 'duration from now (30d) or instant (2030-12-31T00:00:00Z); default: as long as api_keys.max_lifetime allows',
+      },
+    },
+    run: async (call) => (await import('./key.ts')).createKey(call),
+  },
+  {
+    name: 'key list',
+    summary: 'List the API keys',
+    options: { user: { value: 'NAME', help: 'list only the keys of this user' } },
+    run: async (call) => (await import('./key.ts')).listKeys(call),
+  },
+  {
+    name: 'key revoke',
+    operands: ['ID'],
+    summary: 'Delete an API key',
+    options: { children: { help: 'delete every key minted with it, too, at any depth' } },
+    run: async (call) => (await import('./key.ts')).deleteKey(call),
+  },
+  {
+    name: 'key transfer',
+    operands: ['ID'],
+    summary: 'Give an API key to another user',
+    details: 'From then on the key is bounded by what its new owner holds',
+    options: { user: { value: 'NAME', isRequired: true, help: 'new owner of the key' } },
+    run: async (call) => (await import('./key.ts')).giveKey(call),
+  },
+  {
+    name: 'signing-key list',
+    summary: 'List the keys of tokens, assertions and cookies',
+    run: async (call) => (await import('./signing-key.ts')).listSigningKeys(call),
+  },
+  {
+    name: 'signing-key rotate',
+    summary: 'Have the next key sign',
+    details: `A key signs only after it has been published for signing_keys.publish_ahead: if the next key hasn't been published that
+long, gateways switch once it has. No one is signed out`,
+    options: {
+      purpose: {
+        value: 'PURPOSE',
+        help: 'replace only the keys of access-token, assertion or cookie; default: those of every purpose',
+      },
+    },
+    run: async (call) => (await import('./signing-key.ts')).rotateKeys(call),
+  },
+  {
+    name: 'signing-key revoke',
+    operands: ['KID'],
+    summary: 'Refuse whatever a key has signed, from now on',
+    details: `The next key signs at once. Sessions go on, except after a cookie secret is revoked: browsers with its cookies have to sign
+in again. Services that verify tokens themselves accept the key until they fetch the published keys again`,
+    run: async (call) => (await import('./signing-key.ts')).refuseSigningKey(call),
+  },
+  {
+    name: 'audit list',
+    summary: 'Show who did what',
+    details: 'The newest event comes last',
+    options: {
+      limit: { value: 'N', help: 'how many of the newest events to show; default: 100' },
+      event: { value: 'NAME', help: 'show only events of this name' },
+      follow: { help: 'go on with each new event until Ctrl-C; with --json, one object a line' },
+    },
+    run: async (call) => (await import('./audit.ts')).listAudit(call),
+  },
 ];

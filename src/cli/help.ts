@@ -5,7 +5,7 @@ const lineWidth = 80;
 const program = 'usage: postern ';
 
 /** Usage of a command: its words, operands and own options. */
-export function usageOf({ name, operands, options = {}, configuration }: Command): string {
+export function usageOf({ name, operands = [], options = {}, configuration }: Command): string {
   const config = configuration === 'optional' ? '[--config FILE]' : '--config FILE';
   const words = [...operands, ...synopsisOf(options), ...(configuration === 'none' ? [] : [config])];
   return hanging(program, [name, ...words]);
@@ -21,7 +21,7 @@ export function helpOf(command: Command): string {
 /** Help of several commands, one line each. */
 export function overviewOf(commands: readonly Command[]): string {
   const named = commands.map(
-    (command) => [[command.name, ...command.operands].join(' '), command.summary] as const,
+    ({ name, operands = [], summary }) => [[name, ...operands].join(' '), summary] as const,
   );
   const width = Math.max(...named.map(([name]) => name.length));
   const lines = named.map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}\n`);

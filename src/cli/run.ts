@@ -73,14 +73,9 @@ function shown(words: string): string {
   return escapeControls(words.slice(0, longestShown));
 }
 
-const groupNames = [
-  ...new Set(
-    commands
-      .map(({ name }) => name.split(' '))
-      .filter((words) => words.length > 1)
-      .map(([word]) => word!),
-  ),
-];
+const groupNames = commands
+  .filter(({ name }) => name.includes(' '))
+  .map(({ name }) => name.slice(0, name.indexOf(' ')));
 
 /** Commands of the group with that name; none if there is no such group. */
 function groupOf(word: string): readonly Command[] {

@@ -73,6 +73,10 @@ export function readableTime(instant: number | string): string {
   return new Date(instant).toISOString().replace('T', ' ').replace(/\.\d+/, '');
 }
 
+/** The part of the process that a secret is read from. */
+type Keyboard = Pick<Terminal, 'stdin' | 'stderr'>;
+type Judge = (raw: string) => Awaitable<string>;
+
 /** More than any password; the rest of a longer line isn't read. */
 const maxLineBytes = 8 * 1024;
 const newline = 0x0a;
@@ -81,25 +85,8 @@ const newline = 0x0a;
  * Reads a password: on a terminal by two prompts without echo, else as the first line of standard input. `judge` gives
  * the password that is kept, or rejects. Throws Failure when there is none, or the two differ.
  */
-export async function readPassword(
-  terminal: Pick<Terminal, 'stdin' | 'stderr'>,
-  judge: (raw: string) => Awaitable<string>,
-): Promise<string> {
-  return terminal.stdin.isTTY ? promptTwice(terminal, judge) : judge(await readLine(terminal.stdin));
-}
-
-/** Reads a secret that is not typed by hand: on a terminal by one prompt without echo, else as the first line. */
-export async function readSecret(
-  terminal: Pick<Terminal, 'stdin' | 'stderr'>,
-  question: string,
-): Promise<string> {
-  return terminal.stdin.isTTY ? prompting(terminal, (ask) => ask(question)) : readLine(terminal.stdin);
-}
-
-function promptTwice(
-  terminal: Pick<Terminal, 'stdin' | 'stderr'>,
-  judge: (raw: string) => Awaitable<string>,
-): Promise<string> {
+export async function readPassword(terminal: Keyboard, judge: Judge): Promise<string> {
+  if (!terminal.stdin.isTTY) return judge(await readLine(terminal.stdin));
   return prompting(terminal, async (ask) => {
     const password = await judge(await ask('Password: '));
     if ((await judge(await ask('Repeat password: '))) === password) return password;
@@ -107,11 +94,15 @@ function promptTwice(
   });
 }
 
+/** Reads a secret that is not typed by hand: on a terminal by one prompt without echo, else as the first line. */
+export async function readSecret(terminal: Keyboard, question: string): Promise<string> {
+  return terminal.stdin.isTTY ? prompting(terminal, (ask) => ask(question)) : readLine(terminal.stdin);
+}
+
+type Ask = (question: string) => Promise<string>;
+
 /** Asks on a terminal, without echo. */
-async function prompting(
-  { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,
-  work: (ask: (question: string) => Promise<string>) => Promise<string>,
-): Promise<string> {
+async function prompting({ stdin, stderr }: Keyboard, work: (ask: Ask) => Promise<string>): Promise<string> {
   // readline edits the line and puts the terminal into raw mode and back; what it would echo goes nowhere.
   // Ctrl-C and Ctrl-D close it.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });

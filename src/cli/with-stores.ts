@@ -27,11 +27,11 @@ export interface CommandContext extends UseCaseParts {
 /** Timeout of a command's calls to its records store, ms. */
 const recordsTimeoutMs = 5_000;
 
+/** The work of a command with its stores. */
+type Work = (context: CommandContext) => Promise<void>;
+
 /** Opens the stores for one piece of work and closes them, whether or not it succeeds. */
-export async function withStores(
-  call: Call,
-  work: (context: CommandContext) => Promise<void>,
-): Promise<void> {
+export async function withStores(call: Call, work: Work): Promise<void> {
   const read = readConfig(call);
   const config = requireConfig(read);
   const now = Date.now;
@@ -54,7 +54,14 @@ export async function withStores(
     creates: call.creates,
     staleIfErrorMs: () => config.sessions.stale_if_error,
   });
-  const kept = new KeptEvents(stores.records);
+  const kept: Promise<void>[] = [];
+  const keep = (event: AuditDraft) => {
+    const audit = { drafts: () => [event], onWritten() {}, isForGateways: true };
+    const added = stores.records.addAuditEvents(audit);
+    // Reported at the end.
+    added.catch(() => {});
+    kept.push(added);
+  };
   try {
     await work({
       config,
@@ -64,15 +71,15 @@ export async function withStores(
       attempts: stores.attempts,
       catalogue,
       holdings: createHoldings(catalogue, config.identity_providers),
-      audit: new Audit({ log, keep: (event) => kept.add(event), isForGateways: true, now }),
+      audit: new Audit({ log, keep, isForGateways: true, now }),
       log,
       now,
       random: randomBytes,
-      // A gateway notices by itself.
+      // A command has nothing in flight, and a gateway notices by itself.
       onCredentialEnded() {},
       onSessionsKept: () => log.warn(sessionsKept),
     });
-    await kept.all();
+    await Promise.all(kept);
   } finally {
     await stores.close();
   }
@@ -80,29 +87,6 @@ export async function withStores(
 
 const sessionsKept =
   'the session store is unavailable: sessions have ended by the records, and stay there until they expire';
-
-/** The events of one command that belong to no change of the records. */
-class KeptEvents {
-  readonly #records: Pick<Stores['records'], 'addAuditEvents'>;
-  readonly #pending: Promise<void>[] = [];
-
-  constructor(records: Pick<Stores['records'], 'addAuditEvents'>) {
-    this.#records = records;
-  }
-
-  add(event: AuditDraft): void {
-    const audit = { drafts: () => [event], onWritten() {}, isForGateways: true };
-    const kept = this.#records.addAuditEvents(audit);
-    // Reported by all().
-    kept.catch(() => {});
-    this.#pending.push(kept);
-  }
-
-  /** Resolves once all events are kept; rejects if one can't be. */
-  async all(): Promise<void> {
-    await Promise.all(this.#pending);
-  }
-}
 
 /** Log of a command, on standard error because standard output is the result's. */
 export function createCommandLog({ terminal }: Call, format: LogSettings['format']): Log {

@@ -10,7 +10,7 @@ const isStore = (name: string) => name.includes('.db');
 /** A call of each command that opens the stores, but for those that may be the first to. */
 const calls = commands
   .filter(({ stores }) => stores === undefined)
-  .map(({ name, operands }) => [
+  .map(({ name, operands = [] }) => [
     ...name.split(' '),
     ...operands.filter((operand) => !operand.startsWith('[')).map(() => 'something'),
   ]);

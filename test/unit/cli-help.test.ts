@@ -18,7 +18,7 @@ for (const command of commands)
     const own = Object.keys(command.options ?? {});
     t.strictSame(explained(text).slice(0, own.length), own);
     t.equal(explained(text).at(-1), 'help');
-    for (const operand of command.operands) t.ok(usageOf(command).includes(operand), operand);
+    for (const operand of command.operands ?? []) t.ok(usageOf(command).includes(operand), operand);
     for (const option of own) t.match(usageOf(command), new RegExp(`--${option}\\b`));
   });
 

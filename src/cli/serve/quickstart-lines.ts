@@ -9,7 +9,7 @@ export interface GatewayUrls {
 }
 
 /** Credentials filled into the lines: the activation token, null once activation is closed, and a random password. */
-export interface FirstCredentials {
+interface FirstCredentials {
   readonly bootstrapToken: string | null;
   /** Made of characters that need no quoting in a shell. */
   readonly password: string;

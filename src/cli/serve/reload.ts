@@ -20,10 +20,9 @@ const longestRetryDelayMs = 60_000;
 type Reloadable = Pick<RunningGateway, 'reload' | 'reloadFailed'>;
 
 /**
- * Reads the configuration again on SIGHUP and whenever one of its files changes: the configuration itself, the files its
- * values come from, the logo, the TLS files for upstreams and stores, and the keys of the records. An invalid
- * configuration is reported and the running one stays; a valid one that can't be applied yet, because of a file or a
- * store, is tried again.
+ * Reads the configuration again on SIGHUP and whenever one of its files changes: the configuration itself, the files its values
+ * come from, the logo, the TLS files for upstreams and stores, and the keys of the records. An invalid configuration is reported
+ * and the running one stays; a valid one that can't be applied yet, because of a file or a store, is tried again.
  */
 export class ConfigurationWatch {
   readonly #call: Call;
@@ -53,7 +52,9 @@ export class ConfigurationWatch {
 
   #watch(next: ReadConfig): void {
     const before = this.#watched;
-    const files = filesOf(next, before);
+    // While a configuration can't be read, the files that it was made of before count.
+    const named = next.config === undefined ? before : configuredPaths(next.config);
+    const files = [...new Set([...next.sources, ...named])];
     for (const file of before) if (!files.includes(file)) unwatchFile(file, this.#onChange);
     for (const file of files)
       if (!before.includes(file))
@@ -114,11 +115,6 @@ export class ConfigurationWatch {
 /** Logs probable mistakes in a configuration, as `check` reports them. */
 export function logWarnings(read: ReadConfig, log: Log): void {
   for (const warning of warningLines(read)) log.warn('configuration warning', { warning });
-}
-
-/** The files that a configuration is made of; while it can't be read, those that it was made of before. */
-function filesOf({ sources, config }: ReadConfig, before: readonly string[]): readonly string[] {
-  return [...new Set([...sources, ...(config === undefined ? before : configuredPaths(config))])];
 }
 
 function statesOf(files: readonly string[]): Map<string, string> {

@@ -23,7 +23,7 @@ export async function serve(call: Call, stopRequested: Promise<void>): Promise<v
   exitOnUncaught(call.terminal, log);
   logWarnings(read, log);
   const watch = new ConfigurationWatch(call, read, log);
-  const gateway = await Promise.race([start(call, read, { config, log, writer }), stopRequested]);
+  const gateway = await Promise.race([start(call, read, config, { log, writer }), stopRequested]);
   if (gateway === undefined) return;
   watch.applyTo(gateway);
   collectGarbageOnceIdle();
@@ -39,15 +39,12 @@ function tellOnTerminal({ terminal }: Call, text: string): void {
   if (terminal.stderr.isTTY) terminal.stderr.write(`postern: ${text}\n`);
 }
 
-/** Dependencies of {@link start}. */
-interface Start {
-  readonly config: Config;
-  readonly log: Log;
-  /** The writer of the log's lines. */
-  readonly writer: LineWriter;
-}
-
-async function start(call: Call, read: ReadConfig, { config, log, writer }: Start): Promise<RunningGateway> {
+async function start(
+  call: Call,
+  read: ReadConfig,
+  config: Config,
+  { log, writer }: { readonly log: Log; readonly writer: LineWriter },
+): Promise<RunningGateway> {
   const options = { showsEchoPage: call.isSet('quickstart'), creates: call.creates };
   const count = workerCount(config);
   try {
@@ -66,7 +63,9 @@ async function start(call: Call, read: ReadConfig, { config, log, writer }: Star
     });
   } catch (error) {
     if (error instanceof ManagedProblems) throw findingsFailure(read, error.findings);
-    throw listenFailureOf(error, config) ?? asFileFailure(error) ?? error;
+    const sentence = fileFailureOf(error);
+    if (sentence !== undefined) throw new Failure('configuration', `postern: ${sentence}`, error);
+    throw listenFailureOf(error, config) ?? error;
   }
 }
 
@@ -81,11 +80,6 @@ const listenReasons: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   ENOTFOUND: 'no such host',
 };
-
-function asFileFailure(error: unknown): Failure | undefined {
-  const sentence = fileFailureOf(error);
-  return sentence === undefined ? undefined : new Failure('configuration', `postern: ${sentence}`, error);
-}
 
 /** A sentence for an address that can't be listened on, with its key; undefined for any other error. */
 function listenFailureOf(error: unknown, { listen, management }: Config): Failure | undefined {

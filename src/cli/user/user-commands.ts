@@ -43,7 +43,6 @@ export const userCommands: readonly Command[] = [
   },
   {
     name: 'user list',
-    operands: [],
     summary: 'List the users',
     run: async (call) => (await import('./user-list.ts')).listUsers(call),
   },

@@ -1,9 +1,8 @@
 import { Refusal } from '../../errors.ts';
-import type { UserRecord } from '../../stores/user-records.ts';
 import type { Call } from '../command.ts';
 import { allKeys, allUsers } from '../lookups.ts';
 import { printResult, properties, readableTime, table } from '../terminal.ts';
-import { type CommandContext, withStores } from '../with-stores.ts';
+import { withStores } from '../with-stores.ts';
 import { presentUserByNames, withNamedUser } from './with-user.ts';
 
 /** `user list`: all users by name. */
@@ -26,42 +25,37 @@ export async function listUsers(call: Call): Promise<void> {
 
 /** `user show NAME`: everything about one user but the password. */
 export async function showUser(call: Call): Promise<void> {
-  await withNamedUser(call, async (context, user) => {
-    const record = await context.records.findUserRecord(user.id);
+  await withNamedUser(call, async (context, { id }) => {
+    const record = await context.records.findUserRecord(id);
     if (record === undefined) throw new Refusal('not_found');
-    await printResult(call, presentUserByNames(record, context), properties(await describe(record, context)));
+    const user = presentUserByNames(record, context);
+    const keys = await allKeys(context, id);
+    const signsIn = [
+      ...(user.has_password ? ['password'] : []),
+      ...user.identities.map(({ provider, issuer, subject }) => `${provider ?? issuer} as ${subject}`),
+    ];
+    const text = properties([
+      ['ID', id],
+      ['Username', user.username],
+      ['Display name', user.display_name ?? ''],
+      ['E-mail', user.email ?? ''],
+      ['State', stateOf(user)],
+      ['Signs in by', signsIn.join(', ')],
+      ['Scope sets', user.scope_sets.join(', ')],
+      ['Scopes', user.scopes.join(' ')],
+      ['From providers', [...user.provider_scope_sets, ...user.provider_scopes].join(' ')],
+      ['Holds in all', user.effective_scopes.join(' ')],
+      ['API keys', String(keys.length)],
+      ['Created', readableTime(user.created)],
+      ['Changed', readableTime(user.updated)],
+      ['Last login', user.last_login === null ? 'never' : readableTime(user.last_login)],
+    ]);
+    await printResult(call, user, text);
   });
 }
 
-async function describe(record: UserRecord, context: CommandContext): Promise<[string, string][]> {
-  const user = presentUserByNames(record, context);
-  const keys = await allKeys(context, user.id);
-  const signsIn = [
-    ...(user.has_password ? ['password'] : []),
-    ...user.identities.map(({ provider, issuer, subject }) => `${provider ?? issuer} as ${subject}`),
-  ];
-  return [
-    ['ID', user.id],
-    ['Username', user.username],
-    ['Display name', user.display_name ?? ''],
-    ['E-mail', user.email ?? ''],
-    ['State', stateOf(user)],
-    ['Signs in by', signsIn.join(', ')],
-    ['Scope sets', user.scope_sets.join(', ')],
-    ['Scopes', user.scopes.join(' ')],
-    ['From providers', [...user.provider_scope_sets, ...user.provider_scopes].join(' ')],
-    ['Holds in all', user.effective_scopes.join(' ')],
-    ['API keys', String(keys.length)],
-    ['Created', readableTime(user.created)],
-    ['Changed', readableTime(user.updated)],
-    ['Last login', user.last_login === null ? 'never' : readableTime(user.last_login)],
-  ];
-}
-
-type Presented = ReturnType<typeof presentUserByNames>;
-
 /** `enabled`, and what is unusual. */
-function stateOf({ disabled, kind, managed }: Pick<Presented, 'disabled' | 'kind' | 'managed'>): string {
+function stateOf({ disabled, kind, managed }: ReturnType<typeof presentUserByNames>): string {
   return [
     disabled ? 'disabled' : 'enabled',
     ...(kind === 'service' ? ['service'] : []),

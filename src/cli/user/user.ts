@@ -29,7 +29,8 @@ export async function addUser(call: Call): Promise<void> {
   const canonicalName = canonicalAccountName(username);
   const isTaken = () => new Failure('failed', `user ${JSON.stringify(username)} already exists`);
   const profile = profileOf(call);
-  assertOnePassword(call);
+  const [first, second] = passwordOptions.filter((option) => call.isSet(option));
+  if (second !== undefined) throw new Failure('usage', `--${first} and --${second} exclude each other`);
   await withStores(call, async (context) => {
     const { config, records } = context;
     const scopes = requireScopes(context, call.text('scopes') ?? '');
@@ -57,11 +58,6 @@ export async function addUser(call: Call): Promise<void> {
 }
 
 const passwordOptions = ['service', 'without-password', 'password-hash'] as const;
-
-function assertOnePassword(call: Call): void {
-  const [first, second] = passwordOptions.filter((option) => call.isSet(option));
-  if (second !== undefined) throw new Failure('usage', `--${first} and --${second} exclude each other`);
-}
 
 /** The hash of the password that is read, or the hash that is; null where there is none. */
 async function passwordHashOf(

@@ -1,18 +1,18 @@
-import { operator } from '../../administration/caller.ts';
+import { operator } from '../administration/caller.ts';
 import {
   LiveSessionFinder,
   type OwnedSession,
   positionOf,
   presentSession,
-} from '../../administration/live-sessions.ts';
-import { endAllSessions, endSession, endSessionsOfUser } from '../../administration/sessions.ts';
-import type { SessionFilters } from '../../stores/sessions.ts';
-import { type Call, Failure } from '../command.ts';
-import { refusedAs } from '../failures.ts';
-import { allPages, requireUser } from '../lookups.ts';
-import { printJsonAlone, printResult, readableTime, table } from '../terminal.ts';
-import { isGone } from '../user/with-user.ts';
-import { type CommandContext, withStores } from '../with-stores.ts';
+} from '../administration/live-sessions.ts';
+import { endAllSessions, endSession, endSessionsOfUser } from '../administration/sessions.ts';
+import type { SessionFilters } from '../stores/sessions.ts';
+import { type Call, Failure } from './command.ts';
+import { refusedAs } from './failures.ts';
+import { allPages, requireUser } from './lookups.ts';
+import { printJsonAlone, printResult, readableTime, table } from './terminal.ts';
+import { isGone } from './user/with-user.ts';
+import { type CommandContext, withStores } from './with-stores.ts';
 
 /** `session list`: the live sessions, or those of a user, newest first. */
 export async function listSessions(call: Call): Promise<void> {
@@ -47,7 +47,10 @@ export async function revokeSessions(call: Call): Promise<void> {
       await printJsonAlone(call, [id]);
       return;
     }
-    const ended = await (name === undefined ? revokeAll(context) : revokeAllOf(context, name));
+    const ended =
+      name === undefined
+        ? await (await endAllSessions(context, operator)).removed
+        : await revokeAllOf(context, name);
     await printResult(call, ended ?? [], endedText(ended));
   });
 }
@@ -73,11 +76,6 @@ async function revokeAllOf(context: CommandContext, name: string): Promise<reado
   const { isUser, removed } = await endSessionsOfUser(context, operator, user.id);
   if (!isUser) throw isGone(user);
   return removed;
-}
-
-/** Ends everyone's sessions; gives the ids of those that were in the session store. */
-async function revokeAll(context: CommandContext): Promise<readonly string[] | undefined> {
-  return (await endAllSessions(context, operator)).removed;
 }
 
 function allSessions(

@@ -1,17 +1,17 @@
-import { apiKeyWriteCreate, presentApiKey } from '../../administration/api-key-fields.ts';
-import { mintKey, revokeKey, transferKey } from '../../administration/api-keys.ts';
-import { operator } from '../../administration/caller.ts';
-import { parseDuration } from '../../config/values/durations-and-sizes.ts';
-import { heldScopes, missingScopes } from '../../credentials/scopes.ts';
-import { isRefusal } from '../../errors.ts';
-import type { ListedApiKey } from '../../stores/api-key.ts';
-import type { KeyTransfer } from '../../stores/records.ts';
-import type { User } from '../../stores/user.ts';
-import { type Call, Failure } from '../command.ts';
-import { refusedAs, requireFields } from '../failures.ts';
-import { allKeys, requireScopeSets, requireScopes, requireUser } from '../lookups.ts';
-import { printJsonAlone, printResult, readableTime, table } from '../terminal.ts';
-import { type CommandContext, withStores } from '../with-stores.ts';
+import { apiKeyWriteCreate, presentApiKey } from '../administration/api-key-fields.ts';
+import { mintKey, revokeKey, transferKey } from '../administration/api-keys.ts';
+import { operator } from '../administration/caller.ts';
+import { parseDuration } from '../config/values/durations-and-sizes.ts';
+import { heldScopes, missingScopes } from '../credentials/scopes.ts';
+import { isRefusal } from '../errors.ts';
+import type { ListedApiKey } from '../stores/api-key.ts';
+import type { KeyTransfer } from '../stores/records.ts';
+import type { User } from '../stores/user.ts';
+import { type Call, Failure } from './command.ts';
+import { refusedAs, requireFields } from './failures.ts';
+import { allKeys, requireScopeSets, requireScopes, requireUser } from './lookups.ts';
+import { printJsonAlone, printResult, readableTime, table } from './terminal.ts';
+import { type CommandContext, withStores } from './with-stores.ts';
 
 /** The last instant of a `Date` (ECMA-262 §21.4.1.1). */
 const maxInstantMs = 8.64e15;
@@ -122,18 +122,16 @@ export async function giveKey(call: Call): Promise<void> {
   const name = call.requireText('user');
   await withStores(call, async (context) => {
     const newOwner = await requireUser(context, name);
-    const judge = (transfer: KeyTransfer) => assertTransferable(transfer, name);
+    const judge = ({ found, newOwner: taker }: KeyTransfer) => {
+      if (taker === undefined || taker.user.disabled) throw isUnusable(name);
+      if (found.key.createdBy === taker.user.id)
+        throw new Failure('failed', `the key is ${JSON.stringify(name)}'s already`);
+    };
     const moved = await transferKey(context, operator, id, newOwner.id, judge).catch(noSuchKey(id));
     const { key, sets } = moved;
     await warnOfScopesNotHeld(call, context, newOwner, heldScopes(key.scopes, sets, context.catalogue));
     await printJsonAlone(call, present(context, moved));
   });
-}
-
-function assertTransferable({ found, newOwner }: KeyTransfer, name: string): void {
-  if (newOwner === undefined || newOwner.user.disabled) throw isUnusable(name);
-  if (found.key.createdBy === newOwner.user.id)
-    throw new Failure('failed', `the key is ${JSON.stringify(name)}'s already`);
 }
 
 function isUnusable(username: string): Failure {

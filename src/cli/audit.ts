@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAnyId, presentAuditEvent } from '../../administration/audit.ts';
-import { escapeControls } from '../../log/escape-controls.ts';
-import type { AuditEvent } from '../../stores/audit.ts';
-import type { ListPosition } from '../../stores/list-query.ts';
-import { type Call, Failure } from '../command.ts';
-import { firstSignal, printResult, readableTime, table, writeOut } from '../terminal.ts';
-import { type CommandContext, withStores } from '../with-stores.ts';
+import { afterAnyId, presentAuditEvent } from '../administration/audit.ts';
+import { escapeControls } from '../log/escape-controls.ts';
+import type { AuditEvent } from '../stores/audit.ts';
+import type { ListPosition } from '../stores/list-query.ts';
+import { type Call, Failure } from './command.ts';
+import { firstSignal, printResult, readableTime, table, writeOut } from './terminal.ts';
+import { type CommandContext, withStores } from './with-stores.ts';
 
 const defaultLimit = 100;
 const maxLimit = 100_000;
@@ -21,16 +21,16 @@ export async function listAudit(call: Call): Promise<void> {
   const stopped = isFollowing ? firstSignal(call.terminal) : Promise.resolve();
   await withStores(call, async (context) => {
     const { events, last } = await newest(context, call.text('event'), limit);
-    const names = new NameCache(context);
+    const nameOf = createNames(context);
     if (!isFollowing) {
-      const rows = await Promise.all(events.map((event) => rowOf(event, names)));
+      const rows = await Promise.all(events.map((event) => rowOf(event, nameOf)));
       const text = rows.length === 0 ? 'There are no audit events.' : table(header, rows);
       await printResult(call, events.map(presentAuditEvent), text);
       return;
     }
     if (!call.isSet('json')) await writeOut(call.terminal, lineOf(header));
-    for (const event of events) await printEvent(call, event, names);
-    await follow(call, context, { value: last, id: afterAnyId }, { names, stopped });
+    for (const event of events) await printEvent(call, event, nameOf);
+    await follow(call, context, { value: last, id: afterAnyId }, { nameOf, stopped });
   });
 }
 
@@ -73,7 +73,7 @@ async function follow(
   call: Call,
   { records }: CommandContext,
   start: ListPosition,
-  { names, stopped }: { readonly names: NameCache; readonly stopped: Promise<void> },
+  { nameOf, stopped }: { readonly nameOf: NameOf; readonly stopped: Promise<void> },
 ): Promise<void> {
   const ending = new AbortController();
   void stopped.then(() => ending.abort());
@@ -82,7 +82,7 @@ async function follow(
   while (!ending.signal.aborted) {
     const { items } = await records.listAuditEvents({ ...order, from, size: pageSize });
     for (const event of items) {
-      await printEvent(call, event, names);
+      await printEvent(call, event, nameOf);
       from = { value: event.seq, id: event.id };
     }
     if (items.length < pageSize)
@@ -94,10 +94,10 @@ const header = ['TIME', 'EVENT', 'OUTCOME', 'ACTOR', 'TARGET', 'ADDRESS', 'DETAI
 /** Widths of columns while following, when those of later events are unknown. */
 const followedWidths = [20, 22, 7, 16, 16, 15];
 
-async function printEvent(call: Call, event: AuditEvent, names: NameCache): Promise<void> {
+async function printEvent(call: Call, event: AuditEvent, nameOf: NameOf): Promise<void> {
   const line = call.isSet('json')
     ? `${JSON.stringify(presentAuditEvent(event))}\n`
-    : lineOf(await rowOf(event, names));
+    : lineOf(await rowOf(event, nameOf));
   await writeOut(call.terminal, line);
 }
 
@@ -106,7 +106,7 @@ function lineOf(row: readonly string[]): string {
   return `${padded.join('  ').trimEnd()}\n`;
 }
 
-async function rowOf(event: AuditEvent, names: NameCache): Promise<string[]> {
+async function rowOf(event: AuditEvent, nameOf: NameOf): Promise<string[]> {
   const { actor, target, changes, repeated } = event;
   const detail = [
     event.reason,
@@ -119,11 +119,11 @@ async function rowOf(event: AuditEvent, names: NameCache): Promise<string[]> {
     readableTime(event.time),
     event.event,
     event.outcome,
-    actor.user === null ? actor.kind : await names.of(actor.user),
+    actor.user === null ? actor.kind : await nameOf(actor.user),
     target === null
       ? ''
       : target.type === 'user'
-        ? await names.of(target.id)
+        ? await nameOf(target.id)
         : `${target.type} ${target.id}${target.label === undefined ? '' : ` ${JSON.stringify(target.label)}`}`,
     event.address ?? '',
     detail.filter((part) => part !== undefined && part !== '').join(' '),
@@ -138,21 +138,14 @@ function differences(
   return [...added.map((name) => `+${kind}${name}`), ...removed.map((name) => `-${kind}${name}`)];
 }
 
-/** Names of users, as of the first time each was shown; a user who is gone is an id. */
-class NameCache {
-  readonly #records: CommandContext['records'];
-  readonly #names = new Map<string, string>();
+type NameOf = (id: string) => Promise<string>;
 
-  constructor({ records }: CommandContext) {
-    this.#records = records;
-  }
-
-  async of(id: string): Promise<string> {
-    let name = this.#names.get(id);
-    if (name === undefined) {
-      name = (await this.#records.findUser(id))?.user.username ?? id;
-      this.#names.set(id, name);
-    }
+/** Names of users by id, as of the first time each was shown; a user who is gone is an id. */
+function createNames({ records }: CommandContext): NameOf {
+  const names = new Map<string, string>();
+  return async (id) => {
+    const name = names.get(id) ?? (await records.findUser(id))?.user.username ?? id;
+    names.set(id, name);
     return name;
-  }
+  };
 }

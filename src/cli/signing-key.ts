@@ -1,14 +1,14 @@
-import { operator } from '../../administration/caller.ts';
-import { revokeSigningKey, rotateSigningKey } from '../../administration/signing-keys.ts';
-import { toTimestamp } from '../../administration/timestamp.ts';
-import type { Config } from '../../config/sections/schema.ts';
-import { plannedSeries, timesOf } from '../../credentials/key-times.ts';
-import { endsAt, turnsAt } from '../../stores/key-schedule.ts';
-import { isOfSeries, type SigningKey, type StoredKeys } from '../../stores/signing-keys.ts';
-import { type Call, Failure } from '../command.ts';
-import { refusedAs } from '../failures.ts';
-import { printResult, readableTime, table } from '../terminal.ts';
-import { withStores } from '../with-stores.ts';
+import { operator } from '../administration/caller.ts';
+import { revokeSigningKey, rotateSigningKey } from '../administration/signing-keys.ts';
+import { toTimestamp } from '../administration/timestamp.ts';
+import type { Config } from '../config/sections/schema.ts';
+import { plannedSeries, timesOf } from '../credentials/key-times.ts';
+import { endsAt, turnsAt } from '../stores/key-schedule.ts';
+import { isOfSeries, type SigningKey, type StoredKeys } from '../stores/signing-keys.ts';
+import { type Call, Failure } from './command.ts';
+import { refusedAs } from './failures.ts';
+import { printResult, readableTime, table } from './terminal.ts';
+import { withStores } from './with-stores.ts';
 
 const purposes: ReadonlySet<string> = new Set(['access-token', 'assertion', 'cookie']);
 

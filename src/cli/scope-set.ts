@@ -1,4 +1,4 @@
-import { operator } from '../../administration/caller.ts';
+import { operator } from '../administration/caller.ts';
 import {
   changeScopeSet,
   createScopeSet,
@@ -6,15 +6,15 @@ import {
   removeScopeSet,
   scopeSetCreate,
   scopeSetPatch,
-} from '../../administration/scope-sets.ts';
-import { readsAsBuiltInSet } from '../../rules/set-name.ts';
-import { administratorSetId } from '../../stores/scope-set.ts';
-import type { ScopeSetRecord } from '../../stores/scope-set-records.ts';
-import { type Call, Failure } from '../command.ts';
-import { refusedAs, requireFields } from '../failures.ts';
-import { allScopeSets, requireScopeSets, requireScopes } from '../lookups.ts';
-import { printJsonAlone, printResult, readableTime, table } from '../terminal.ts';
-import { type CommandContext, withStores } from '../with-stores.ts';
+} from '../administration/scope-sets.ts';
+import { readsAsBuiltInSet } from '../rules/set-name.ts';
+import { administratorSetId } from '../stores/scope-set.ts';
+import type { ScopeSetRecord } from '../stores/scope-set-records.ts';
+import { type Call, Failure } from './command.ts';
+import { refusedAs, requireFields } from './failures.ts';
+import { allScopeSets, requireScopeSets, requireScopes } from './lookups.ts';
+import { printJsonAlone, printResult, readableTime, table } from './terminal.ts';
+import { type CommandContext, withStores } from './with-stores.ts';
 
 /** `scope-set list`: all sets by name, the built-in one among them. */
 export async function listScopeSets(call: Call): Promise<void> {
