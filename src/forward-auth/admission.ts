@@ -22,7 +22,11 @@ export class Strangers {
 
   /** Keeps a connection for a second, in place of the oldest if there are too many; `onDue` is called at its end. */
   keep(socket: Socket, onDue: () => void): void {
-    if (this.#sockets.size >= this.#most) this.#disconnectOldest();
+    if (this.#sockets.size >= this.#most) {
+      const [oldest] = this.#sockets;
+      if (oldest !== undefined) this.#sockets.delete(oldest);
+      oldest?.destroy();
+    }
     this.#sockets.add(socket);
     const timer = setTimeout(() => {
       this.#sockets.delete(socket);
@@ -33,18 +37,9 @@ export class Strangers {
       this.#sockets.delete(socket);
     });
   }
-
-  #disconnectOldest(): void {
-    for (const oldest of this.#sockets) {
-      this.#sockets.delete(oldest);
-      oldest.destroy();
-      return;
-    }
-  }
 }
 
-/** Dependencies of {@link Admission}. */
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly isProxy: (address: string) => boolean;
   /** The maximum number of open connections of proxies. */
   readonly mostConnections: () => number;

@@ -1,14 +1,16 @@
 import type { Assert } from '../credentials/assertion.ts';
 import type { Principal } from '../credentials/principal.ts';
+import { Refusal } from '../errors.ts';
 import { type OwnCookies, separatedCookies, withoutCookies } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { Reply } from '../http/reply.ts';
+import type { Replies, Reply } from '../http/reply.ts';
 import type { RequestHead } from '../http/request-head.ts';
+import { offersOwnToken } from '../http/websocket-protocols.ts';
 import { FieldBlock } from '../http1/message/head-text.ts';
 import { assertionHeader } from '../proxy/request-headers.ts';
 import type { Route } from '../proxy/route-table.ts';
 import { type Mode, removalHeader } from './modes.ts';
-import type { ReceivedHeaders } from './received-headers.ts';
+import type { AliasesIn } from './received-headers.ts';
 
 /** Postern's own identity headers, and their assertion. */
 const ownNames = [
@@ -28,36 +30,72 @@ export function answeredNames(upstreamNames: readonly string[]): readonly string
   return [...ownNames, ...others.values()];
 }
 
-/** Makes the answer for an allowed request; for a preflight, which has no credentials, also without cookies. */
-export type AllowedReply = (
-  request: DecidedRequest,
-  route: Route,
-  principal: Principal | null,
-  asPreflight: boolean,
-) => Reply;
+/** Answers of a listener to the proxies that ask there. */
+export interface Decision {
+  /** Refuses headers that the proxy would forward although the gateway would not. Throws `bad_request`. */
+  assertPassable(exchange: Exchange): void;
+  /** Refuses a credential that may be two joined ones. Throws `ambiguous_credentials`. */
+  assertOneCredential(head: RequestHead): void;
+  /**
+   * Answers that the request may pass; `principal` null: without an identity. For a preflight, which has no credentials, the
+   * answer is without cookies, too.
+   */
+  allow(exchange: Exchange, route: Route, principal: Principal | null, asPreflight: boolean): void;
+  refuse(exchange: Exchange, error: unknown): void;
+}
 
-/** The parts of a request that its answer depends on. */
-export type DecidedRequest = Pick<Exchange, 'head' | 'method' | 'target' | 'id'>;
-
-/** Options of {@link createAllowedReply}. */
-export interface AnswerOptions {
+interface DecisionOptions {
   readonly mode: Mode;
+  /** True for `client_headers: pass`. */
+  readonly passesAliases: boolean;
+  readonly aliasesIn: AliasesIn;
   readonly names: readonly string[];
-  readonly received: ReceivedHeaders;
   /** Postern's own cookies, which nothing behind the proxy may see. */
   readonly ownCookies: OwnCookies;
   /** True if the services behind the proxy may see other cookies. */
   readonly passesCookies: boolean;
   /** Signs the assertion for the service; null: there is none. */
   readonly assert: Assert | null;
+  readonly replies: Replies;
 }
+
+/** Creates the answers of a listener. */
+export function createDecision(options: DecisionOptions): Decision {
+  const { mode, passesAliases, aliasesIn, replies } = options;
+  const judgesAliases = !mode.removesHeaders && !passesAliases;
+  const allowedReply = createAllowedReply(options);
+  return {
+    assertPassable({ head }) {
+      // The proxy would forward the token, and the upstream, which chooses among the protocols, would not know it.
+      if (offersOwnToken(head.webSocketProtocols))
+        throw new Refusal('bad_request', { reason: 'token as a subprotocol' });
+      if (judgesAliases && aliasesIn(head.raw).length > 0)
+        throw new Refusal('bad_request', { reason: 'header that the proxy would pass on' });
+    },
+    assertOneCredential({ authorization, apiKey }) {
+      if (mode.joinsCredentials && (authorization.includes(',') || apiKey.includes(',')))
+        throw new Refusal('ambiguous_credentials');
+    },
+    allow(exchange, route, principal, asPreflight) {
+      replies.send(exchange, allowedReply(exchange, route, principal, asPreflight));
+    },
+    refuse: (exchange, error) => replies.refuse(exchange, error),
+  };
+}
+
+type AllowedReply = (
+  request: Exchange,
+  route: Route,
+  principal: Principal | null,
+  asPreflight: boolean,
+) => Reply;
 
 /**
  * Creates the answers that identify the caller to a proxy, with `Cookie` without Postern's own cookies. They always have every
  * name, with an empty value if there is none, so that a proxy that copies them overwrites the client's headers; a proxy that can
  * remove headers gets the names to remove instead.
  */
-export function createAllowedReply(options: AnswerOptions): AllowedReply {
+function createAllowedReply(options: DecisionOptions): AllowedReply {
   const { mode, assert } = options;
   // A signed assertion differs with every request.
   const names = options.names.filter((name) => assert === null || name !== assertionHeader);
@@ -76,7 +114,7 @@ export function createAllowedReply(options: AnswerOptions): AllowedReply {
     return completed;
   }
 
-  function assertionOf({ method, target, id }: DecidedRequest, principal: Principal | null): string {
+  function assertionOf({ method, target, id }: Exchange, principal: Principal | null): string {
     return assert === null ? '' : assert(method, target, id, principal);
   }
 
@@ -107,7 +145,7 @@ export function createAllowedReply(options: AnswerOptions): AllowedReply {
 }
 
 /** The client's cookies without Postern's own; a proxy may have joined lines by commas, so each comma may begin a cookie. */
-function cleanedCookie(cookie: string, { mode, ownCookies }: AnswerOptions): string {
+function cleanedCookie(cookie: string, { mode, ownCookies }: DecisionOptions): string {
   if (cookie === '') return '';
   return withoutCookies(mode.joinsCookies ? separatedCookies(cookie, ownCookies) : cookie, ownCookies);
 }
@@ -141,9 +179,9 @@ function withRemovals(
   assertion: string,
   cookie: string,
   head: RequestHead,
-  { received }: AnswerOptions,
+  { aliasesIn }: DecisionOptions,
 ): readonly string[] {
-  const aliases = received.aliasesIn(head.raw).map((name) => name.toLowerCase());
+  const aliases = aliasesIn(head.raw).map((name) => name.toLowerCase());
   const removed = new Set([...absent, ...credentials, ...aliases]);
   const fields = [...present];
   if (assertion !== '') fields.push(assertionHeader, assertion);

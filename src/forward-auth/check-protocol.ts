@@ -63,13 +63,6 @@ const definitions = [
   }`,
 ];
 
-/** A header as Envoy describes it; either value may be empty. */
-export interface CheckedHeader {
-  readonly key: string;
-  readonly value: string;
-  readonly raw_value: Uint8Array;
-}
-
 /** A check request of Envoy; any member may be missing. */
 export interface CheckRequest {
   readonly attributes?: {
@@ -82,7 +75,14 @@ export interface CheckRequest {
         readonly path: string;
         readonly host: string;
         readonly headers: Readonly<Record<string, string>>;
-        readonly header_map?: { readonly headers: readonly CheckedHeader[] } | null;
+        /** Either value may be empty. */
+        readonly header_map?: {
+          readonly headers: readonly {
+            readonly key: string;
+            readonly value: string;
+            readonly raw_value: Uint8Array;
+          }[];
+        } | null;
       } | null;
     } | null;
   } | null;
@@ -115,32 +115,24 @@ export const overwrite = 2;
 /** Path of the method that Envoy calls. */
 export const checkPath = '/envoy.service.auth.v3.Authorization/Check';
 
-/** Codec of the method's messages. */
-export interface CheckCodec {
-  /** Decodes a request; unreadable bytes become an empty one, which is refused instead of failing. */
-  readonly decodeRequest: (bytes: Uint8Array) => CheckRequest;
-  readonly encodeResponse: (response: CheckResponse) => Uint8Array;
-  readonly encodeRequest: (request: CheckRequest) => Uint8Array;
-  /** Decodes a response as Envoy does. Throws if the bytes are none. */
-  readonly decodeResponse: (bytes: Uint8Array) => CheckResponse;
-}
-
-/** Compiles the definitions of the messages. */
-export function createCheckCodec(): CheckCodec {
+/** Compiles the definitions of the method's messages to their codec. */
+export function createCheckCodec() {
   const root = new protobuf.Root();
   for (const text of definitions) protobuf.parse(text, root, { keepCase: true });
   const request = root.lookupType('envoy.service.auth.v3.CheckRequest');
   const response = root.lookupType('envoy.service.auth.v3.CheckResponse');
   return {
-    decodeRequest(bytes) {
+    /** Decodes a request; unreadable bytes become an empty one, which is refused instead of failing. */
+    decodeRequest(bytes: Uint8Array): CheckRequest {
       try {
         return request.decode(bytes) as unknown as CheckRequest;
       } catch {
         return {};
       }
     },
-    encodeResponse: (message) => response.encode(message).finish(),
-    encodeRequest: (message) => request.encode(message).finish(),
-    decodeResponse: (bytes) => response.decode(bytes) as unknown as CheckResponse,
+    encodeResponse: (message: CheckResponse) => response.encode(message).finish(),
+    encodeRequest: (message: CheckRequest) => request.encode(message).finish(),
+    /** Decodes a response as Envoy does. Throws if the bytes are none. */
+    decodeResponse: (bytes: Uint8Array) => response.decode(bytes) as unknown as CheckResponse,
   };
 }

@@ -10,8 +10,7 @@ import { admitsOthers, type ListenerTls } from '../http1/server/tls-settings.ts'
 import { type CheckRequest, type CheckResponse, checkPath, createCheckCodec } from './check-protocol.ts';
 import { serveUnary } from './grpc-unary.ts';
 
-/** Options and callbacks of {@link CheckServer}. */
-export interface CheckServerOptions {
+interface CheckServerOptions {
   /** Null for h2c. */
   readonly tls: ListenerTls | null;
   readonly handshakeTimeoutMs: number;

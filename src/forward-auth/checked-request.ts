@@ -1,6 +1,6 @@
-import { Refusal } from '../errors.ts';
-import { knownMethods } from '../http1/message/node-http.ts';
+import type { Refusal } from '../errors.ts';
 import type { CheckRequest } from './check-protocol.ts';
+import { problemOfMethod, undescribed } from './question.ts';
 import { utf8Bytes } from './utf8-bytes.ts';
 
 /** A request described by Envoy, in the form of a received head. */
@@ -68,13 +68,4 @@ function pairsOf({ header_map: map, headers }: Http): [name: string, value: stri
     const values = credentials.has(name.toLowerCase()) ? value.split(',') : [value];
     return values.map((each) => [name, utf8Bytes(each)]);
   });
-}
-
-function problemOfMethod(method: string): Refusal | null {
-  if (knownMethods.has(method)) return null;
-  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method) ? new Refusal('not_implemented') : undescribed();
-}
-
-function undescribed(): Refusal {
-  return new Refusal('bad_request', { reason: 'proxy did not describe the request' });
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 
 /** A unary gRPC method over HTTP/2. */
-export interface UnaryMethod {
+interface UnaryMethod {
   /** `/package.Service/Method`. */
   readonly path: string;
   readonly maxMessageBytes: number;

@@ -1,19 +1,14 @@
 import type { DecisionMode } from '../config/sections/forward-auth.ts';
 import type { RefusalParts, RefusalShape } from '../http/reply.ts';
 
-/** Headers by which a proxy describes method and target of a request, in lower case. */
-export interface DescribingHeaders {
-  readonly method: string;
-  readonly target: string;
-  /** True if a scheme and an authority precede the target. */
-  readonly isUrl: boolean;
-}
-
 /** A kind of proxy: the form of its questions, and its abilities. */
 export interface Mode {
   readonly name: DecisionMode;
-  /** Null: the question's own method and, after a fixed prefix or by gRPC, its target. */
-  readonly described: DescribingHeaders | null;
+  /**
+   * Headers by which the proxy describes method and target of a request, in lower case; `isUrl`: scheme and authority precede the
+   * target. Null: the question's own method and, after a fixed prefix or by gRPC, its target.
+   */
+  readonly described: { readonly method: string; readonly target: string; readonly isUrl: boolean } | null;
   /** Further headers that the proxy sets or overwrites, in lower case: a client's own never arrive. */
   readonly setByProxy: readonly string[];
   /** True if the proxy removes headers of the client's request by names in the answer. */
@@ -40,6 +35,9 @@ const forwarded = { method: 'x-forwarded-method', target: 'x-forwarded-uri', isU
 /** Headers that Envoy sets itself; it doesn't overwrite a client's X-Forwarded-Host, -Port and X-Real-IP. */
 const ofEnvoy = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-client-cert'];
 
+/** Abilities of a proxy that neither removes nor joins headers. */
+const changesNothing = { removesHeaders: false, joinsCookies: false, joinsCredentials: false };
+
 /** Header with the comma-separated names of headers for Envoy to remove. */
 export const removalHeader = 'x-envoy-auth-headers-to-remove';
 
@@ -49,9 +47,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     name: 'nginx',
     described: original,
     setByProxy: [...sender, 'x-real-ip'],
-    removesHeaders: false,
-    joinsCookies: false,
-    joinsCredentials: false,
+    ...changesNothing,
     statusOf: as403,
   },
   ingress_nginx: {
@@ -59,36 +55,28 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     described: { method: 'x-original-method', target: 'x-original-url', isUrl: true },
     // The last header is the location to lead a browser to after a sign-in, which Postern doesn't read.
     setByProxy: [...sender, 'x-real-ip', 'x-forwarded-port', 'x-forwarded-scheme', 'x-auth-request-redirect'],
-    removesHeaders: false,
-    joinsCookies: false,
-    joinsCredentials: false,
+    ...changesNothing,
     statusOf: as403,
   },
   haproxy: {
     name: 'haproxy',
     described: original,
     setByProxy: sender,
-    removesHeaders: false,
-    joinsCookies: false,
-    joinsCredentials: false,
+    ...changesNothing,
     statusOf: asItIs,
   },
   traefik: {
     name: 'traefik',
     described: forwarded,
     setByProxy: [...sender, 'x-real-ip', 'x-forwarded-port', 'x-forwarded-server'],
-    removesHeaders: false,
-    joinsCookies: false,
-    joinsCredentials: false,
+    ...changesNothing,
     statusOf: asItIs,
   },
   caddy: {
     name: 'caddy',
     described: forwarded,
     setByProxy: sender,
-    removesHeaders: false,
-    joinsCookies: false,
-    joinsCredentials: false,
+    ...changesNothing,
     statusOf: asItIs,
   },
   envoy: {

@@ -2,7 +2,8 @@ import type { Config, DecisionListenerConfig } from '../config/sections/schema.t
 import { Refusal } from '../errors.ts';
 import { createTrustedProxies, describedAddress, type TrustedProxies } from '../http/client-address.ts';
 import { type CreateExchange, Exchange } from '../http/exchange.ts';
-import { readDescribed } from './described-request.ts';
+import type { RequestHeadText } from '../http1/message/message-head.ts';
+import { knownMethods } from '../http1/message/node-http.ts';
 import type { Mode } from './modes.ts';
 
 /** Peers that may ask, and addresses that are no client's. */
@@ -40,4 +41,68 @@ export function createQuestionReader(mode: Mode, askers: () => Askers): CreateEx
       return new Exchange(channel, response, head, text, address, true, error);
     }
   };
+}
+
+type Described = Pick<RequestHeadText, 'method' | 'target'>;
+
+/** Prefix that Envoy puts before the target. */
+const envoyPrefix = '/check';
+const slash = 0x2f;
+
+/**
+ * A scheme and an authority of letters, digits and the separators of names, addresses and ports, which no parser ends elsewhere.
+ */
+const urlStart = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[A-Za-z0-9.\-_:[\]]+(?=\/)/;
+
+/**
+ * Reads the description of a request, only from the headers of the mode.
+ *
+ * Throws `bad_request` unless each part is present exactly once; `not_implemented` for an unknown method; `not_found` for a path
+ * other than the one to ask at.
+ */
+function readDescribed({ described }: Mode, question: RequestHeadText): Described {
+  return described === null ? afterPrefix(question) : inHeaders(described, question.fields);
+}
+
+function afterPrefix({ method, target }: RequestHeadText): Described {
+  if (!target.startsWith(envoyPrefix) || target.charCodeAt(envoyPrefix.length) !== slash)
+    throw new Refusal('not_found');
+  return { method, target: target.slice(envoyPrefix.length) };
+}
+
+function inHeaders(names: NonNullable<Mode['described']>, fields: readonly string[]): Described {
+  const method = onlyValue(fields, names.method);
+  const target = onlyValue(fields, names.target);
+  const problem = problemOfMethod(method);
+  if (problem !== null) throw problem;
+  return { method, target: names.isUrl ? afterAuthority(target) : target };
+}
+
+function onlyValue(fields: readonly string[], name: string): string {
+  let value: string | undefined;
+  for (let i = 0; i < fields.length; i += 2) {
+    if (fields[i]!.length !== name.length || fields[i]!.toLowerCase() !== name) continue;
+    if (value !== undefined) throw undescribed();
+    value = fields[i + 1]!;
+  }
+  if (value === undefined) throw undescribed();
+  return value;
+}
+
+/** All bytes from the first slash after the authority; a URL parser could make another path of them. */
+function afterAuthority(url: string): string {
+  const start = urlStart.exec(url)?.[0];
+  if (start === undefined) throw undescribed();
+  return url.slice(start.length);
+}
+
+/** The refusal of a method: Node's parser must know it. */
+export function problemOfMethod(method: string): Refusal | null {
+  if (knownMethods.has(method)) return null;
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method) ? new Refusal('not_implemented') : undescribed();
+}
+
+/** The refusal of a question without a usable description. */
+export function undescribed(): Refusal {
+  return new Refusal('bad_request', { reason: 'proxy did not describe the request' });
 }

@@ -3,24 +3,22 @@ import { cachedByName } from '../http1/message/name-cache.ts';
 import { hopByHopNames, normalisedName, trailerNames } from '../rules/known-headers.ts';
 import type { Mode } from './modes.ts';
 
-/** A client's headers that the gateway would have dropped for their meaning, and a proxy would forward. */
-export interface ReceivedHeaders {
-  /** The names of such headers as received, one per field. */
-  aliasesIn(raw: readonly string[]): readonly string[];
-}
+/** Names, as received, of a client's headers that the gateway would have dropped for their meaning and a proxy would forward. */
+export type AliasesIn = (raw: readonly string[]) => readonly string[];
 
 const none: readonly string[] = [];
 
 /**
- * `answered`: names that the answer to an allowed request sets, in lower case; the proxy overwrites a client's headers of exactly
- * these names. Headers that mode and proxy need are exempt. Hop-by-hop headers may belong to the question's own connection, so
- * none is a reason to refuse it; a proxy that removes headers gets their names, too, except those that gRPC needs.
+ * Creates the search for such headers. `answered`: names that the answer to an allowed request sets, in lower case; the proxy
+ * overwrites a client's headers of exactly these names. Headers that mode and proxy need are exempt. Hop-by-hop headers may
+ * belong to the question's own connection, so none is a reason to refuse it; a proxy that removes headers gets their names, too,
+ * except those that gRPC needs.
  */
-export function createReceivedHeaders(
+export function createAliasesIn(
   mode: Mode,
   answered: ReadonlySet<string>,
   rules: Pick<HeaderRules, 'passMethodOverride' | 'dropped'>,
-): ReceivedHeaders {
+): AliasesIn {
   const { described, setByProxy } = mode;
   const ofProxy = new Set(setByProxy);
   if (described !== null) ofProxy.add(described.method).add(described.target);
@@ -39,15 +37,13 @@ export function createReceivedHeaders(
     return what === meaning.dropped;
   });
 
-  return {
-    aliasesIn(raw) {
-      let aliases: string[] | undefined;
-      for (let i = 0; i < raw.length; i += 2)
-        if (isAlias(raw[i]!)) {
-          aliases ??= [];
-          aliases.push(raw[i]!);
-        }
-      return aliases ?? none;
-    },
+  return (raw) => {
+    let aliases: string[] | undefined;
+    for (let i = 0; i < raw.length; i += 2)
+      if (isAlias(raw[i]!)) {
+        aliases ??= [];
+        aliases.push(raw[i]!);
+      }
+    return aliases ?? none;
   };
 }

@@ -1,8 +1,7 @@
 import type { Config } from '../config/sections/schema.ts';
-import { answeredNames, createAllowedReply } from '../forward-auth/answer.ts';
-import { createDecision, type Decision } from '../forward-auth/decision.ts';
+import { answeredNames, createDecision, type Decision } from '../forward-auth/answer.ts';
 import { modes, refusalShapeOf } from '../forward-auth/modes.ts';
-import { createReceivedHeaders } from '../forward-auth/received-headers.ts';
+import { createAliasesIn } from '../forward-auth/received-headers.ts';
 import type { OwnCookies } from '../http/cookies.ts';
 import { createCors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -35,19 +34,14 @@ export function composeDecisions(
   const passesCookies = !headerRules.dropped.some((name) => normalisedName(name) === 'cookie');
   return config.forward_auth.map((listener, index) => {
     const mode = modes[listener.mode];
-    const received = createReceivedHeaders(mode, answered, headerRules);
     return createDecision({
       mode,
       passesAliases: listener.client_headers === 'pass',
-      received,
-      allowedReply: createAllowedReply({
-        mode,
-        names,
-        received,
-        ownCookies,
-        passesCookies,
-        assert: assertions.assertForListener(index),
-      }),
+      aliasesIn: createAliasesIn(mode, answered, headerRules),
+      names,
+      ownCookies,
+      passesCookies,
+      assert: assertions.assertForListener(index),
       replies: createReplies({
         realm: config.tenant,
         cors: noCors,

@@ -5,7 +5,7 @@ import type { Config } from '../config/sections/schema.ts';
 import type { HeldNow } from '../credentials/principal.ts';
 import type { ServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { Refusal } from '../errors.ts';
-import type { Decision } from '../forward-auth/decision.ts';
+import type { Decision } from '../forward-auth/answer.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Exchange, RefusedRequest } from '../http/exchange.ts';
 import type { Replies } from '../http/reply.ts';
