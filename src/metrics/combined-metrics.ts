@@ -38,19 +38,15 @@ export function combineMetrics(
 
 /** Counts of processes that have ended. */
 export class EndedCounts {
-  #metrics: readonly MetricSnapshot[] = [];
-
-  get metrics(): readonly MetricSnapshot[] {
-    return this.#metrics;
-  }
+  metrics: readonly MetricSnapshot[] = [];
 
   add(counted: readonly MetricSnapshot[]): void {
-    this.#metrics = combineMetrics([{ worker: '', metrics: counted }], this.#metrics);
+    this.metrics = combineMetrics([{ worker: '', metrics: counted }], this.metrics);
   }
 
   /** Drops the series of routes that are no longer configured. */
   forget(routes: readonly string[]): void {
-    this.#metrics = this.#metrics.map((metric) => ({
+    this.metrics = this.metrics.map((metric) => ({
       ...metric,
       samples: metric.samples.filter(({ labels }) => !routes.includes(String(labels.route))),
     }));
@@ -76,14 +72,8 @@ function addTo(
 }
 
 function combine(combination: Combination, one: number, other: number): number {
-  switch (combination) {
-    case 'min':
-      return Math.min(one, other);
-    case 'max':
-      return Math.max(one, other);
-    default:
-      return one + other;
-  }
+  if (combination === 'min') return Math.min(one, other);
+  return combination === 'max' ? Math.max(one, other) : one + other;
 }
 
 function keyOf(name: string, labels: Sample['labels']): string {

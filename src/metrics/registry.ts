@@ -25,7 +25,7 @@ export interface MetricSnapshot {
 }
 
 /** A metric whose samples are made when scraped. */
-export interface SampledMetric {
+interface SampledMetric {
   /** Name without `postern_`. */
   readonly name: string;
   readonly help: string;
@@ -48,82 +48,80 @@ export interface PoolLoad {
 export type Counts<Value extends string> = Record<Value, number>;
 
 /** Every metric of the process; each name begins with `postern_`. */
-export interface MetricsRegistry {
-  add(metric: SampledMetric): void;
-  /** A value read when metrics are scraped. */
-  gauge(name: string, help: string, read: () => number, combination?: Combination): void;
-  /** Values read when metrics are scraped, each after its label value. */
+export class MetricsRegistry {
+  readonly #registry = new Registry();
+  readonly #added = new Map<string, SampledMetric>();
+
+  constructor() {
+    collectDefaultMetrics({ register: this.#registry, prefix: 'postern_' });
+  }
+
+  add(metric: SampledMetric): void {
+    const name = `postern_${metric.name}`;
+    this.#added.set(name, metric);
+    register(this.#registry, { name, help: metric.help, type: metric.type }, () => metric.collect(name));
+  }
+
+  /** Adds a value read when metrics are scraped. */
+  gauge(name: string, help: string, read: () => number, combination: Combination = 'sum'): void {
+    this.add({ name, help, type: 'gauge', combination, collect: () => [{ labels: {}, value: read() }] });
+  }
+
+  /** Adds values read when metrics are scraped, each after its label value. */
   gaugeBy(
     label: string,
     name: string,
     help: string,
     read: () => (readonly [string, number])[],
-    combination?: Combination,
-  ): void;
-  /** Counts by one label, all of whose values are known in advance. */
+    combination: Combination = 'sum',
+  ): void {
+    const collect = () => read().map(([of, value]) => ({ labels: { [label]: of }, value }));
+    this.add({ name, help, type: 'gauge', combination, collect });
+  }
+
+  /** Adds counts by one label, all of whose values are known in advance. */
   counts<Value extends string>(
     label: string,
     name: string,
     help: string,
     values: readonly Value[],
-  ): Counts<Value>;
+  ): Counts<Value> {
+    const counts = zeroCounts(values);
+    const collect = () => values.map((value) => ({ labels: { [label]: value }, value: counts[value] }));
+    this.add({ name, help, type: 'counter', collect });
+    return counts;
+  }
+
   /** Every metric of this moment. */
-  snapshot(): Promise<MetricSnapshot[]>;
+  async snapshot(): Promise<MetricSnapshot[]> {
+    const all = (await this.#registry.getMetricsAsJSON()) as unknown as PromClientMetric[];
+    return all.map(({ name, help, type, values }) => {
+      const known = this.#added.get(name);
+      // The others are prom-client's metrics of the process.
+      const combination = known === undefined ? 'each' : (known.combination ?? 'sum');
+      return { name, help, type, combination, samples: values };
+    });
+  }
+
   /** The growing metrics: counters and histograms, without those of Node's process. */
-  counted(): Promise<MetricSnapshot[]>;
+  counted(): Promise<MetricSnapshot[]> {
+    const growing = [...this.#added].filter(([, { type }]) => type !== 'gauge');
+    return Promise.all(
+      growing.map(async ([name, metric]) => {
+        const { help, type, combination = 'sum' } = metric;
+        return { name, help, type, combination, samples: await metric.collect(name) };
+      }),
+    );
+  }
+
   /** The Prometheus text format. */
-  text(): Promise<string>;
-  readonly contentType: string;
-}
-
-/** Creates a separate registry with the metrics of the process. */
-export function createMetricsRegistry(): MetricsRegistry {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: 'postern_' });
-  const added = new Map<string, SampledMetric>();
-
-  function add(metric: SampledMetric): void {
-    const name = `postern_${metric.name}`;
-    added.set(name, metric);
-    register(registry, { name, help: metric.help, type: metric.type }, () => metric.collect(name));
+  text(): Promise<string> {
+    return this.#registry.metrics();
   }
 
-  async function snapshotOf(name: string, metric: SampledMetric): Promise<MetricSnapshot> {
-    const { help, type, combination = 'sum' } = metric;
-    return { name, help, type, combination, samples: await metric.collect(name) };
+  get contentType(): string {
+    return this.#registry.contentType;
   }
-
-  return {
-    add,
-    gauge: (name, help, read, combination = 'sum') =>
-      add({ name, help, type: 'gauge', combination, collect: () => [{ labels: {}, value: read() }] }),
-    gaugeBy(label, name, help, read, combination = 'sum') {
-      const collect = () => read().map(([of, value]) => ({ labels: { [label]: of }, value }));
-      add({ name, help, type: 'gauge', combination, collect });
-    },
-    counts(label, name, help, values) {
-      const counts = zeroCounts(values);
-      const collect = () => values.map((value) => ({ labels: { [label]: value }, value: counts[value] }));
-      add({ name, help, type: 'counter', collect });
-      return counts;
-    },
-    async snapshot() {
-      const all = (await registry.getMetricsAsJSON()) as unknown as PromClientMetric[];
-      return all.map(({ name, help, type, values }) => {
-        // The others are prom-client's metrics of the process.
-        const combination = added.has(name) ? (added.get(name)!.combination ?? 'sum') : 'each';
-        return { name, help, type, combination, samples: values };
-      });
-    },
-    counted: () =>
-      Promise.all(
-        [...added]
-          .filter(([, { type }]) => type !== 'gauge')
-          .map(([name, metric]) => snapshotOf(name, metric)),
-      ),
-    text: () => registry.metrics(),
-    contentType: registry.contentType,
-  };
 }
 
 /** A metric in prom-client's form. */

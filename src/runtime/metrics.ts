@@ -4,10 +4,10 @@ import type { WorkLoad } from '../credentials/work-queue.ts';
 import type { RefreshOutcome } from '../endpoints/endpoint-parts.ts';
 import { refusals } from '../errors.ts';
 import type { ConnectionLoad } from '../http1/client/client-pool.ts';
-import { createDecisionCounts, type DecisionCounts } from '../metrics/decisions.ts';
+import { DecisionCounts } from '../metrics/decisions.ts';
 import { Durations } from '../metrics/durations.ts';
-import { type Counts, createMetricsRegistry, type MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
-import { createRequestCounts, type RequestCounts } from '../metrics/requests.ts';
+import { type Counts, MetricsRegistry, zeroCounts } from '../metrics/registry.ts';
+import { RequestCounts } from '../metrics/requests.ts';
 
 /** Values of the serving gateway that metrics read when scraped. */
 export interface WatchedGateway {
@@ -44,7 +44,7 @@ export function createGatewayMetrics(
   openStreams: () => number,
   gateway: () => WatchedGateway,
 ): GatewayMetrics {
-  const registry = createMetricsRegistry();
+  const registry = new MetricsRegistry();
   addBuildInfo(registry);
   addGauges(registry, openStreams, gateway);
   const refreshes = registry.counts(
@@ -61,8 +61,8 @@ export function createGatewayMetrics(
   });
   return {
     registry,
-    requests: createRequestCounts(registry, [...Object.keys(refusals), 'validation_error']),
-    decisions: createDecisionCounts(registry),
+    requests: new RequestCounts(registry, [...Object.keys(refusals), 'validation_error']),
+    decisions: new DecisionCounts(registry),
     refreshes,
     keyVerifications: registry.counts(
       'outcome',

@@ -1,13 +1,13 @@
 import type { Config } from '../config/sections/schema.ts';
 import type { Log } from '../log/log.ts';
 import { combineMetrics } from '../metrics/combined-metrics.ts';
-import { createMetricsRegistry, textOf } from '../metrics/registry.ts';
+import { MetricsRegistry, textOf } from '../metrics/registry.ts';
 import { type RunningGateway, runGateway } from '../serve/running-gateway.ts';
 import { type GroupOptions, WorkerGroup } from './worker-group.ts';
 
 /** Starts a gateway in several processes; rejects as `startGateway` does, or because a worker ended before it served. */
 export async function startWorkers(config: Config, log: Log, options: GroupOptions): Promise<RunningGateway> {
-  const registry = createMetricsRegistry();
+  const registry = new MetricsRegistry();
   const group = new WorkerGroup(options, log);
   registry.add({
     name: 'worker_restarts_total',

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Refusal } from '../../src/errors.ts';
 import type { AuditEntry } from '../../src/log/log.ts';
-import { createMetricsRegistry } from '../../src/metrics/registry.ts';
+import { MetricsRegistry } from '../../src/metrics/registry.ts';
 import { addAuditCounts, countAudited } from '../../src/runtime/audit-counts.ts';
 import type { AuditOf } from '../../src/stores/audit.ts';
 import type { Records } from '../../src/stores/records.ts';
@@ -21,7 +21,7 @@ function createCounted(error: Error | null = null) {
     changeUserRecord: (_id: string, { audit }: { audit: AuditOf<void> }) => write(audit),
     findUser: () => user,
   };
-  const counts = addAuditCounts(createMetricsRegistry());
+  const counts = addAuditCounts(new MetricsRegistry());
   const written: AuditEntry[] = [];
   const audit: AuditOf<unknown> = {
     drafts: () => [draft, draft],

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createMetricsRegistry } from '../../src/metrics/registry.ts';
+import { MetricsRegistry } from '../../src/metrics/registry.ts';
 import { ClockWatch } from '../../src/runtime/clock-watch.ts';
 import type { ClockReading } from '../../src/stores/remote/server-clock.ts';
 
@@ -10,7 +10,7 @@ function createWatch() {
   /** Null: the store is unavailable. */
   let readings: readonly ClockReading[] | null = [];
   const lines: [string, object][] = [];
-  const registry = createMetricsRegistry();
+  const registry = new MetricsRegistry();
   const watch = new ClockWatch({
     clocks: [
       {

@@ -1,12 +1,12 @@
 import t from 'tap';
 import { combineMetrics, EndedCounts } from '../../src/metrics/combined-metrics.ts';
 import { Durations } from '../../src/metrics/durations.ts';
-import { createMetricsRegistry, type MetricsRegistry, textOf } from '../../src/metrics/registry.ts';
+import { MetricsRegistry, textOf } from '../../src/metrics/registry.ts';
 import { parsePrometheusText } from '../support/gateway/prometheus-text.ts';
 
 /** A registry as a worker has it, with these values. */
 function registryOf({ sum, min, max, average, counted }: Record<string, number>): MetricsRegistry {
-  const registry = createMetricsRegistry();
+  const registry = new MetricsRegistry();
   registry.gauge('sum', 'Sum.', () => sum!);
   registry.gauge('min', 'Min.', () => min!, 'min');
   registry.gauge('max', 'Max.', () => max!, 'max');

@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import t from 'tap';
 import { handshakeFailureReason } from '../../src/http1/server/handshake-failure.ts';
 import { FailedHandshakes } from '../../src/listeners/failed-handshakes.ts';
-import { createMetricsRegistry } from '../../src/metrics/registry.ts';
+import { MetricsRegistry } from '../../src/metrics/registry.ts';
 
 const closed = { reason: 'closed', code: 'ECONNRESET', address: '' } as const;
 const plain = { reason: 'not_tls', code: 'ERR_SSL_HTTP_REQUEST', address: '192.0.2.1' } as const;
@@ -12,7 +12,7 @@ t.test('a line at once, then one a minute with what has come meanwhile, and none
   t.teardown(() => mock.timers.reset());
   const lines: (object | undefined)[] = [];
   const info = (_message: string, fields?: object) => void lines.push(fields);
-  const handshakes = new FailedHandshakes({ info }, createMetricsRegistry());
+  const handshakes = new FailedHandshakes({ info }, new MetricsRegistry());
   handshakes.count(closed);
   t.strictSame(lines.splice(0), [{ count: 1, reasons: { closed: 1 }, last: { code: 'ECONNRESET' } }]);
   handshakes.count(plain);

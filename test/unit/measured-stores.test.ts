@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Refusal } from '../../src/errors.ts';
-import { createMetricsRegistry } from '../../src/metrics/registry.ts';
+import { MetricsRegistry } from '../../src/metrics/registry.ts';
 import { measureStores } from '../../src/runtime/store-metrics.ts';
 import type { Stores } from '../../src/runtime/stores.ts';
 import { removeUser } from '../support/administration/record-changes.ts';
@@ -16,7 +16,7 @@ function startMeasured(response: () => unknown) {
     consume: response,
   };
   const stores = { records: store, sessions: store, attempts: store, singleUse: store };
-  const registry = createMetricsRegistry();
+  const registry = new MetricsRegistry();
   const measured = measureStores({ ...stores, logs: [] } as unknown as Stores, registry);
   const value = async (name: string, store: string, operation: string) =>
     parsePrometheusText(await registry.text())

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import t from 'tap';
 import { Durations } from '../../src/metrics/durations.ts';
-import { createMetricsRegistry } from '../../src/metrics/registry.ts';
+import { MetricsRegistry } from '../../src/metrics/registry.ts';
 
 /** The lines about metrics whose names begin so. */
 function linesOf(text: string, name: string): string[] {
@@ -13,7 +13,7 @@ const label = 'a "b" \\ c\nd';
 
 // What we register only looks like a metric of prom-client's: an upgrade that wants more of it must not pass unseen.
 t.test('our metrics are written as those of prom-client are', async (t) => {
-  const ours = createMetricsRegistry();
+  const ours = new MetricsRegistry();
   ours.gauge('depth', help, () => 1.5);
   const counts = ours.counts('kind', 'things_total', help, ['one', label]);
   counts.one += 2;
@@ -53,13 +53,13 @@ t.test('our metrics are written as those of prom-client are', async (t) => {
 });
 
 t.test('the metrics of the process have the prefix of all others', async (t) => {
-  const names = (await createMetricsRegistry().text()).match(/^# TYPE \S+/gm) ?? [];
+  const names = (await new MetricsRegistry().text()).match(/^# TYPE \S+/gm) ?? [];
   t.ok(names.length > 10);
   for (const name of names) t.match(name, /^# TYPE postern_/);
 });
 
 t.test('a name is registered once', async (t) => {
-  const registry = createMetricsRegistry();
+  const registry = new MetricsRegistry();
   registry.gauge('depth', help, () => 0);
   t.throws(() => registry.gauge('depth', help, () => 0), /already been registered/);
 });

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
-import { createMetricsRegistry } from '../../src/metrics/registry.ts';
+import { MetricsRegistry } from '../../src/metrics/registry.ts';
 import { readDescriptorLimit } from '../../src/runtime/descriptor-limit.ts';
 import { countOpenDescriptors } from '../../src/runtime/descriptors.ts';
 import { isOutOfDescriptors, RefusedConnections } from '../../src/runtime/refused-connections.ts';
 
 function start() {
-  const registry = createMetricsRegistry();
+  const registry = new MetricsRegistry();
   const lines: unknown[] = [];
   let now = 5_000;
   const log = { warn: (message: string, fields?: object) => lines.push({ message, ...fields }) };
@@ -60,8 +60,8 @@ t.test('seconds without a free descriptor are counted, and told', async (t) => {
   const script = `
     import { openSync, closeSync } from 'node:fs';
     import { RefusedConnections } from '${folder}/runtime/refused-connections.ts';
-    import { createMetricsRegistry } from '${folder}/metrics/registry.ts';
-    const registry = createMetricsRegistry();
+    import { MetricsRegistry } from '${folder}/metrics/registry.ts';
+    const registry = new MetricsRegistry();
     const lines = [];
     const refused = new RefusedConnections(registry, { warn: (...line) => lines.push(line) }, () => 0);
     const open = [];
