@@ -2,15 +2,6 @@ import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 
-/** Writes lines in batches; a stalled reader never blocks it. */
-export interface LineWriter {
-  write(line: string): void;
-  /** Writes everything pending, synchronously; gives up if the reader has stalled or gone. */
-  flush(): void;
-  /** Resolves once everything pending has been written, or can't be. */
-  written(): Promise<void>;
-}
-
 /** Maximum pending for a stalled reader; beyond it new lines are lost, rather than the gateway. */
 const maxPendingBytes = 32 * 1024 * 1024;
 /** The size of a batch; smaller if the oldest line has waited long enough. */
@@ -29,7 +20,7 @@ const nothing = Buffer.alloc(0);
 
 /** Writes to a file, created if missing, or to a descriptor; never waits for a pipe, socket or terminal. */
 export function createLineWriter(destination: number | string): LineWriter {
-  return new QueuedLines(
+  return new LineWriter(
     typeof destination === 'string'
       ? { descriptor: openSync(destination, 'a') }
       : openWithoutBlocking(destination),
@@ -67,7 +58,8 @@ function withoutBlocking(descriptor: number): Outlet {
   }
 }
 
-class QueuedLines implements LineWriter {
+/** Writes lines in batches; a stalled reader never blocks it. */
+export class LineWriter {
   readonly #outlet: Outlet;
   /** Whole lines, encoded: strings kept for a tenth of a second would be copied by every garbage collection. */
   #pieces: Buffer[] = [];
@@ -115,6 +107,7 @@ class QueuedLines implements LineWriter {
     }
   }
 
+  /** Writes everything pending, synchronously; gives up if the reader has stalled or gone. */
   flush(): void {
     // The thread that is writing the rest will finish it.
     if (this.#isInThread) this.#take(this.#rest.length);
@@ -130,6 +123,7 @@ class QueuedLines implements LineWriter {
     }
   }
 
+  /** Resolves once everything pending has been written, or can't be. */
   written(): Promise<void> {
     if (this.#pendingBytes === 0) return Promise.resolve();
     if (!this.#isWriting) this.#writeNext();

@@ -104,10 +104,7 @@ const secretFields = [
 
 const maxCloseMs = 1_000;
 
-/**
- * Opens the log on a file descriptor or a file; default: standard output. Lines are written at most 100 ms later, many at once
- * under load.
- */
+/** Opens the log on a descriptor or file; default: standard output. Lines are written within 100 ms, many at once under load. */
 export function createLog(
   settings: LogSettings & {
     readonly destination?: number | string;
@@ -116,27 +113,15 @@ export function createLog(
     readonly isTerminal?: boolean;
   },
 ): Log {
-  const writer = settings.writer ?? createLineWriter(settings.destination ?? 1);
-  return createLogOn(writer, settings, {
-    isTerminal: settings.isTerminal,
-    flush: () => writer.flush(),
-    written: () => writer.written(),
-  });
+  const { destination = 1, writer = createLineWriter(destination), isTerminal } = settings;
+  return createLogOn(writer, settings, { isTerminal });
 }
 
 /** The same log on any stream of lines. */
 export function createLogOn(
-  stream: DestinationStream,
+  stream: DestinationStream & Partial<Pick<LineWriter, 'flush' | 'written'>>,
   settings: LogSettings,
-  {
-    isTerminal = false,
-    flush = () => {},
-    written = async () => {},
-  }: {
-    readonly isTerminal?: boolean;
-    readonly flush?: () => void;
-    readonly written?: () => Promise<void>;
-  } = {},
+  { isTerminal = false }: { readonly isTerminal?: boolean } = {},
 ): Log {
   let isReadable = readsAsText(settings, isTerminal);
   const colours = isTerminal && !process.env.NO_COLOR;
@@ -175,12 +160,12 @@ export function createLogOn(
     close: () =>
       new Promise((resolve) => {
         const timer = setTimeout(resolve, maxCloseMs);
-        void written().then(() => {
+        void Promise.resolve(stream.written?.()).then(() => {
           clearTimeout(timer);
           resolve();
         });
       }),
-    flush,
+    flush: () => stream.flush?.(),
   };
 }
 

@@ -39,14 +39,14 @@ function describeRequest(fields: Fields, paint: Paint): string {
   const caller = session === undefined ? (key === undefined ? [] : [`key ${key}`]) : [`session ${session}`];
   // Only failed requests are looked up by their id.
   const about = isGood ? caller : [...caller, `id ${request_id}`];
-  return joined([
+  return [
     paint(style, code === 0 ? '---' : String(code)),
     `${method} ${text(path === '' ? (route === '' ? '-' : route) : path)}`,
     ...why.map((part) => paint(style, text(part))),
     ...[`${Number(duration_ms).toFixed(1)} ms`, ...about, `from ${address}`, ...pairs(others)].map((part) =>
       paint('dim', text(part)),
     ),
-  ]);
+  ].join('  ');
 }
 
 /** Leaves out the ids of line and request, and the user agent: they are for searching the JSON lines and the store. */
@@ -62,12 +62,12 @@ function describeAudit(fields: Fields, paint: Paint): string {
     ...Object.entries((changes ?? {}) as Fields).flatMap(describeChange),
     ...(address === null ? [] : [`from ${address}`]),
   ];
-  return joined([
+  return [
     paint('cyan', 'audit'),
     paint(outcome === 'success' ? 'bold' : 'yellow', text(event)),
     ...(outcome === 'success' ? [] : [paint('yellow', text(outcome))]),
     ...about.map((part) => paint('dim', text(part))),
-  ]);
+  ].join('  ');
 }
 
 /** `scopes +store:read -store:write`, or the names of fields, whose values are never logged. */
@@ -89,7 +89,7 @@ function describeMessage(level: string, fields: Fields, paint: Paint): string {
   const style = level === 'error' || level === 'fatal' ? 'red' : level === 'warn' ? 'yellow' : 'dim';
   const about = pairs(short).map((part) => paint('dim', text(part)));
   return [
-    joined([paint(style, level.padEnd(5)), text(msg), ...about]),
+    [paint(style, level.padEnd(5)), text(msg), ...about].join('  '),
     ...[...below, ...describeError(err)].map((line) => `    ${text(line)}`),
   ].join('\n');
 }
@@ -115,10 +115,6 @@ function pairs(fields: Fields): string[] {
 function valueText(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
-}
-
-function joined(parts: readonly string[]): string {
-  return parts.join('  ');
 }
 
 /** Formats a value so that text from a client or a file can't move the cursor or look like another line. */

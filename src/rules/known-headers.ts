@@ -1,7 +1,4 @@
-/**
- * Names of request headers that mean something to Postern or to servers behind it, all normalised: shared by the
- * configuration's rules and the request path.
- */
+/** Names of request headers that mean something to Postern or to servers behind it, all normalised. */
 
 /** A header name as servers see it that fold names (CGI, WSGI): lower case, every byte but letters and digits as `-`. */
 export function normalisedName(name: string): string {

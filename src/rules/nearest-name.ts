@@ -1,7 +1,4 @@
-/**
- * The known name that was probably meant: one that differs in case, in separators, or in a few letters. Undefined if
- * none is close enough.
- */
+/** The known name that was probably meant: it differs in case, separators or a few letters. Undefined if none is close enough. */
 export function nearestName(written: string, known: readonly string[]): string | undefined {
   const folded = fold(written);
   const same = known.find((name) => fold(name) === folded);

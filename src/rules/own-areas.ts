@@ -29,10 +29,7 @@ export function optionalEndpointAt(path: string): OptionalEndpoint | undefined {
 /** Server of an area; `off`: none, but the area stays reserved. */
 export type ServedBy = 'own' | 'upstream' | 'off';
 
-/**
- * The areas that Postern never forwards. `isUpstreams`: true for an endpoint left to an upstream; `webPath`: path of the pages
- * for people.
- */
+/** The areas that Postern never forwards. `isUpstreams`: true for an endpoint left to one; `webPath`: path of the pages. */
 export function ownAreas(
   isUpstreams: (name: OptionalEndpoint) => boolean,
   webPath: string | undefined,

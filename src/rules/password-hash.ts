@@ -21,13 +21,16 @@ const mostLanes = 64;
 const bcryptRounds = { min: 4, max: 16 };
 const mostPbkdf2Rounds = 5_000_000;
 
-// RFC 9106 §3.1 and the PHC string format; `t` and `p` come in either order.
-const argon2Prefix =
-  /^\$(argon2(?:id|i|d))\$v=(\d{1,3})\$m=(\d{1,9}),(?:t=(\d{1,9}),p=(\d{1,9})|p=(\d{1,9}),t=(\d{1,9}))\$/;
-const scryptPrefix = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$/;
-const bcryptPrefix = /^\$2[aby]\$(\d\d)\$/;
-// As passlib writes it, or in the PHC string format.
-const pbkdf2Prefix = /^\$(pbkdf2-sha(?:256|512))\$(?:(\d{1,9})|i=(\d{1,9})(?:,l=\d{1,3})?)\$/;
+/** Algorithm and parameters. */
+const prefixes: Readonly<Record<PasswordHashKind, RegExp>> = {
+  // RFC 9106 §3.1 and the PHC string format; `t` and `p` come in either order.
+  argon2:
+    /^\$(argon2(?:id|i|d))\$v=(\d{1,3})\$m=(\d{1,9}),(?:t=(\d{1,9}),p=(\d{1,9})|p=(\d{1,9}),t=(\d{1,9}))\$/,
+  scrypt: /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$/,
+  bcrypt: /^\$2[aby]\$(\d\d)\$/,
+  // As passlib writes it, or in the PHC string format.
+  pbkdf2: /^\$(pbkdf2-sha(?:256|512))\$(?:(\d{1,9})|i=(\d{1,9})(?:,l=\d{1,3})?)\$/,
+};
 
 /** Salt and digest after the prefix. */
 const rests: Readonly<Record<PasswordHashKind, RegExp>> = {
@@ -51,15 +54,8 @@ export function costOfPasswordHash(beginning: string): PasswordHashCost | undefi
   return argon2Cost(beginning) ?? bcryptCost(beginning) ?? scryptCost(beginning) ?? pbkdf2Cost(beginning);
 }
 
-const prefixes: Readonly<Record<PasswordHashKind, RegExp>> = {
-  argon2: argon2Prefix,
-  scrypt: scryptPrefix,
-  bcrypt: bcryptPrefix,
-  pbkdf2: pbkdf2Prefix,
-};
-
 function argon2Cost(text: string): PasswordHashCost | undefined {
-  const [, name, version, m, t, p, otherP, otherT] = argon2Prefix.exec(text) ?? [];
+  const [, name, version, m, t, p, otherP, otherT] = prefixes.argon2.exec(text) ?? [];
   if (name === undefined) return undefined;
   const [memory, passes, lanes] = [Number(m), Number(t ?? otherT), Number(p ?? otherP)];
   const isBounded =
@@ -72,14 +68,14 @@ function argon2Cost(text: string): PasswordHashCost | undefined {
 }
 
 function bcryptCost(text: string): PasswordHashCost | undefined {
-  const [, rounds] = bcryptPrefix.exec(text) ?? [];
+  const [, rounds] = prefixes.bcrypt.exec(text) ?? [];
   if (rounds === undefined) return undefined;
   const isBounded = isBetween(Number(rounds), bcryptRounds.min, bcryptRounds.max);
   return { kind: 'bcrypt', prefix: `$2b$${rounds}$`, isBounded };
 }
 
 function scryptCost(text: string): PasswordHashCost | undefined {
-  const [, ln, r, p] = scryptPrefix.exec(text) ?? [];
+  const [, ln, r, p] = prefixes.scrypt.exec(text) ?? [];
   if (ln === undefined) return undefined;
   const [logN, blocks, lanes] = [Number(ln), Number(r), Number(p)];
   const memoryKiB = (2 ** logN * blocks) / 8;
@@ -93,7 +89,7 @@ function scryptCost(text: string): PasswordHashCost | undefined {
 }
 
 function pbkdf2Cost(text: string): PasswordHashCost | undefined {
-  const [, name, passlib, phc] = pbkdf2Prefix.exec(text) ?? [];
+  const [, name, passlib, phc] = prefixes.pbkdf2.exec(text) ?? [];
   if (name === undefined) return undefined;
   const rounds = Number(passlib ?? phc);
   return { kind: 'pbkdf2', prefix: `$${name}$${rounds}$`, isBounded: isBetween(rounds, 1, mostPbkdf2Rounds) };

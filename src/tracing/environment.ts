@@ -1,16 +1,7 @@
-/** An OpenTelemetry sampler by name, and the ratio for samplers that use one. */
-export interface SamplerSettings {
-  readonly name: SamplerName;
-  /** Ratio from 0 to 1. */
-  readonly ratio: number;
-}
-
-/** Samplers as `OTEL_TRACES_SAMPLER` names them. */
-export type SamplerName = (typeof samplerNames)[number];
-
 /** The `OTEL_*` settings that the exporter doesn't read itself. */
 export interface TracingSettings {
-  readonly sampler: SamplerSettings;
+  /** The sampler as `OTEL_TRACES_SAMPLER` names it, and the ratio from 0 to 1 for samplers that use one. */
+  readonly sampler: { readonly name: (typeof samplerNames)[number]; readonly ratio: number };
   /** Batching of spans for export; undefined: the SDK's default. Times in ms. */
   readonly batch: {
     readonly scheduledDelayMillis: number | undefined;
@@ -30,7 +21,7 @@ const samplerNames = [
 ] as const;
 /** Variables of the endpoint; the first that is set counts. */
 const endpointNames = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
-const defaultSampler: SamplerName = 'parentbased_always_on';
+const defaultSampler = 'parentbased_always_on';
 
 type OnProblem = (problem: string) => void;
 
@@ -76,7 +67,7 @@ function isCollector(endpoint: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol);
 }
 
-function readSampler(env: NodeJS.ProcessEnv, onProblem: OnProblem): SamplerSettings {
+function readSampler(env: NodeJS.ProcessEnv, onProblem: OnProblem): TracingSettings['sampler'] {
   const wanted = env.OTEL_TRACES_SAMPLER || defaultSampler;
   const name = samplerNames.find((known) => known === wanted);
   if (name === undefined) onProblem(`OTEL_TRACES_SAMPLER must be one of ${samplerNames.join(', ')}`);

@@ -3,19 +3,11 @@ import type { ExportEvents } from './open-telemetry.ts';
 import type { Attributes } from './span.ts';
 import type { Tracing } from './tracing.ts';
 
-/** Called on events in tracing. */
-export interface TracingEvents extends ExportEvents {
-  onProblem(problem: string): void;
-}
-
-/**
- * Tracing as configured by the `OTEL_*` variables; null, with nothing loaded, if they don't ask for it. `attributes`
- * name the service unless the variables do.
- */
+/** Tracing as the `OTEL_*` variables ask for it, or null, with nothing loaded. `attributes` name the service unless they do. */
 export async function loadTracing(
   env: NodeJS.ProcessEnv,
   attributes: Attributes,
-  events: TracingEvents,
+  events: ExportEvents & { onProblem(problem: string): void },
 ): Promise<Tracing | null> {
   const settings = readTracingSettings(env, events.onProblem);
   if (settings === null) return null;

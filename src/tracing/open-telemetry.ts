@@ -23,7 +23,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { SamplerSettings, TracingSettings } from './environment.ts';
+import type { TracingSettings } from './environment.ts';
 import type { Attributes, Span, SpanSource, SpanStart } from './span.ts';
 import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
@@ -39,9 +39,8 @@ const failureAttribute = 'error.type';
 const maxCloseMs = 2_000;
 
 /**
- * Spans of the OpenTelemetry SDK, exported by OTLP over HTTP as the environment says. The only file that imports the
- * SDK, and itself only imported if there is something to export. `attributes` name the service; the environment
- * overrides them.
+ * Spans of the OpenTelemetry SDK, exported by OTLP over HTTP as the environment says. The only file that imports the SDK, and
+ * itself only imported if there is something to export. `attributes` name the service; the environment overrides them.
  */
 export function createOpenTelemetry(
   { sampler, batch }: TracingSettings,
@@ -107,7 +106,7 @@ function parentOf(traceparent: string | null) {
   });
 }
 
-function createSampler({ name, ratio }: SamplerSettings): Sampler {
+function createSampler({ name, ratio }: TracingSettings['sampler']): Sampler {
   const root = createRootSampler(name.replace('parentbased_', ''), ratio);
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root;
 }

@@ -22,10 +22,7 @@ export interface Span {
 
 /** Begins spans, and exports them once they have ended. */
 export interface SpanSource {
-  /**
-   * Begins this process's first span of a trace: a child of the span that `traceparent`, if given and valid, names.
-   * Null if it is not sampled.
-   */
+  /** Begins this process's first span of a trace: a child of the span in `traceparent`, if valid. Null if it is not sampled. */
   begin(start: SpanStart, traceparent: string | null): Span | null;
   /** Exports ended spans, within a time limit. */
   close(): Promise<void>;

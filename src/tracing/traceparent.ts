@@ -4,19 +4,13 @@ const length = 55;
 const laterVersion = /^(?!00|ff)[0-9a-f]{2}-.{52}(?:-|$)/;
 const sampledFlag = 1;
 
-/** A parsed `traceparent`. */
-export interface TraceParent {
-  /** 32 hexadecimal digits. */
+interface TraceParent {
   readonly traceId: string;
-  /** 16 hexadecimal digits. */
   readonly spanId: string;
   readonly isSampled: boolean;
 }
 
-/**
- * A `traceparent` in version 00: the value itself, or the known part of a later version's. Null if it is invalid (W3C
- * Trace Context §3.2).
- */
+/** A `traceparent` in version 00: the value, or what is known of a later version's; null if invalid (W3C Trace Context §3.2). */
 export function acceptTraceparent(value: string): string | null {
   if (value.length === length && pattern.test(value)) return value;
   if (!laterVersion.test(value)) return null;

@@ -5,10 +5,7 @@ import type { Span, SpanSource, SpanStart } from './span.ts';
 export interface Tracing extends SpanSource {
   /** Runs the work within a span, or within none if null. */
   run<T>(span: Span | null, work: () => T): T;
-  /**
-   * Runs the work in a child of the current span, which ends with the work or its promise and records a failure's code. Without a
-   * current span, only runs the work.
-   */
+  /** Runs the work in a child of the current span, if any: it ends with the work or its promise, and records a failure's code. */
   around<T>(start: () => SpanStart, work: (span: Span | null) => T): T;
 }
 
