@@ -3,7 +3,7 @@ import { type EndSessionParts, endSession } from '../administration/sessions.ts'
 import { Refusal, ValidationError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
-import { readForm } from '../input/form-body.ts';
+import { readForm } from '../input/url-encoded.ts';
 import type { Sessions, SessionsOfProvider } from '../stores/sessions.ts';
 import { originOf } from './caller.ts';
 import type { EndpointDefinition } from './endpoint.ts';

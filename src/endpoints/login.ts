@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assertNotForeignPage } from '../http/foreign-page.ts';
-import { readForm } from '../input/form-body.ts';
+import { readForm } from '../input/url-encoded.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import { loginResponse } from './sign-in.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
-import { readQuery } from '../input/query.ts';
+import { readQuery } from '../input/url-encoded.ts';
 import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import type { StartCookies } from './start-cookies.ts';

@@ -11,7 +11,7 @@ import {
 import { timestamp } from '../administration/timestamp.ts';
 import { Refusal } from '../errors.ts';
 import { assertIfMatch, entityTagOf } from '../http/if-match.ts';
-import { noParameters, readQuery } from '../input/query.ts';
+import { noParameters, readQuery } from '../input/url-encoded.ts';
 import type { ScopeSetQuery, ScopeSetRecord, ScopeSetSortField } from '../stores/scope-set-records.ts';
 import { callerIn } from './caller.ts';
 import type { EndpointDefinition } from './endpoint.ts';

@@ -5,7 +5,7 @@ import { ValidationError, type ValidationProblem } from '../errors.ts';
 import { type FieldJudge, readJson, readJudgedJson } from '../input/json-body.ts';
 import { valueError } from '../input/pydantic-problems.ts';
 import { withoutControlCharacters } from '../input/pydantic-types.ts';
-import { noParameters, readQuery } from '../input/query.ts';
+import { noParameters, readQuery } from '../input/url-encoded.ts';
 import type { SecretOptions } from '../input/validate.ts';
 import { parseUsername } from '../rules/account-name.ts';
 import { maxPasswordBytes, maxUsernameCodePoints } from '../rules/text-limits.ts';

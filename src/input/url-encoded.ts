@@ -1,5 +1,8 @@
-import { ValidationError } from '../errors.ts';
+import { z } from 'zod';
+import { ValidationError, type ValidationProblem } from '../errors.ts';
+import { utf8MediaType } from './media-type.ts';
 import { tooMany } from './pydantic-problems.ts';
+import { type SecretOptions, validate, validFields } from './validate.ts';
 
 /** Fields of an `application/x-www-form-urlencoded` text or a query string. */
 export interface UrlEncodedFields {
@@ -57,4 +60,54 @@ function decode(encoded: string): string {
   } catch {
     return bytes.replace(/[^\0-\x7f]/g, (byte) => String.fromCharCode(0xdc00 + byte.charCodeAt(0)));
   }
+}
+
+/** Query of a call that refuses every parameter. */
+export const noParameters = z.strictObject({});
+
+/**
+ * Reads the query string, given without its `?`; absent means empty. A blank parameter counts as absent, because
+ * generated clients send them; a repeated one is a problem unless its type is `repeatable(…)`. The schema decides about
+ * unknown ones: `z.strictObject` refuses them, `z.object` ignores them. `judge` gets the parameters without a problem of
+ * their own, and finds problems of several together.
+ *
+ * Throws {@link ValidationError} with every problem at once.
+ */
+export function readQuery<S extends z.ZodObject>(
+  rawQuery: string | undefined,
+  schema: S,
+  {
+    judge,
+    ...options
+  }: SecretOptions & {
+    readonly judge?: (parameters: Partial<z.output<S>>) => readonly ValidationProblem[];
+  } = {},
+): z.output<S> {
+  const { values, ...facts } = readFields(rawQuery ?? '', 'query');
+  const further = judge?.(validFields(schema, values));
+  return validate(schema, values, { ...facts, further, ...options });
+}
+
+/**
+ * Reads the body of a form endpoint. A blank field counts as absent (RFC 6749 §3.1), a repeated one is a problem; the
+ * schema decides about unknown ones (OAuth: `z.object` ignores them). A body of another content type, or none, has no
+ * fields.
+ *
+ * Throws {@link ValidationError} with every problem at once.
+ */
+export function readForm<S extends z.ZodObject>(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+  schema: S,
+  options: SecretOptions = {},
+): z.output<S> {
+  const isForm = utf8MediaType(contentType) === 'application/x-www-form-urlencoded';
+  const { values, ...facts } = readFields(isForm ? Buffer.from(bytes).toString('latin1') : '', 'body');
+  return validate(schema, values, { ...facts, ...options });
+}
+
+function readFields(encoded: string, loc: 'body' | 'query') {
+  const { values, names: memberNames, repeated } = parseUrlEncoded(encoded, loc);
+  for (const name of memberNames) if (values[name] === '') delete values[name];
+  return { values, loc, memberNames, repeated };
 }

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { z } from 'zod';
 import { ValidationError } from '../../src/errors.ts';
-import { readForm } from '../../src/input/form-body.ts';
 import { codePointString } from '../../src/input/pydantic-types.ts';
+import { readForm } from '../../src/input/url-encoded.ts';
 
 const form = 'application/x-www-form-urlencoded';
 const schema = z.object({

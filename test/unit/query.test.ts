@@ -9,7 +9,7 @@ import {
   integerText,
   repeatable,
 } from '../../src/input/pydantic-types.ts';
-import { readQuery } from '../../src/input/query.ts';
+import { readQuery } from '../../src/input/url-encoded.ts';
 
 const schema = z.strictObject({
   size: integerText({ ge: 1, le: 100 }).prefault(50),

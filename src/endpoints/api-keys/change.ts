@@ -12,7 +12,7 @@ import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import type { Reply } from '../../http/reply.ts';
 import { readJudgedJson } from '../../input/json-body.ts';
 import { booleanText } from '../../input/pydantic-types.ts';
-import { readQuery } from '../../input/query.ts';
+import { readQuery } from '../../input/url-encoded.ts';
 import type { ListedApiKey } from '../../stores/api-key.ts';
 import { callerIn } from '../caller.ts';
 import type { Call, EndpointDefinition } from '../endpoint.ts';

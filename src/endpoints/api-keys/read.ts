@@ -4,7 +4,7 @@ import { timestamp } from '../../administration/timestamp.ts';
 import { Refusal } from '../../errors.ts';
 import { entityTagOf } from '../../http/if-match.ts';
 import { booleanText } from '../../input/pydantic-types.ts';
-import { readQuery } from '../../input/query.ts';
+import { readQuery } from '../../input/url-encoded.ts';
 import type { ApiKeyQuery, ApiKeySortField, ListedApiKey } from '../../stores/api-key.ts';
 import type { ListPosition } from '../../stores/list-query.ts';
 import type { EndpointDefinition } from '../endpoint.ts';

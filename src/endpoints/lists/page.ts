@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Cursors } from '../../credentials/cursor.ts';
 import { Refusal } from '../../errors.ts';
-import { readQuery } from '../../input/query.ts';
+import { readQuery } from '../../input/url-encoded.ts';
 import type { FieldFilter, ListPage, ListPosition, ListQuery } from '../../stores/list-query.ts';
 import { filtersOf, type ListParameters, type ListSpec, listQuerySchema } from './list-spec.ts';
 

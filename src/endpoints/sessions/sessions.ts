@@ -12,7 +12,7 @@ import {
 import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { missing, valueError } from '../../input/pydantic-problems.ts';
 import { booleanText } from '../../input/pydantic-types.ts';
-import { noParameters, readQuery } from '../../input/query.ts';
+import { noParameters, readQuery } from '../../input/url-encoded.ts';
 import { callerIn, originOf } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { defineFilters, listQuerySchema } from '../lists/list-spec.ts';

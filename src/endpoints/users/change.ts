@@ -6,7 +6,7 @@ import { parsePassword } from '../../credentials/passwords.ts';
 import { isRefusal, ValidationError, type ValidationProblem } from '../../errors.ts';
 import { assertIfMatch, entityTagOf } from '../../http/if-match.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
-import { readQuery } from '../../input/query.ts';
+import { readQuery } from '../../input/url-encoded.ts';
 import { canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import type { KeysOfRemoved, UserRecord, UserRecordChanges } from '../../stores/user-records.ts';
 import { callerIn } from '../caller.ts';

@@ -8,24 +8,21 @@ import { Refusal, type ValidationProblem } from '../../errors.ts';
 import { maxSubjectLength } from '../../identity-providers/id-token.ts';
 import { valueError } from '../../input/pydantic-problems.ts';
 import { codePointString, oneOf, withoutControlCharacters } from '../../input/pydantic-types.ts';
-import { noParameters, readQuery } from '../../input/query.ts';
+import { noParameters, readQuery } from '../../input/url-encoded.ts';
 import { canonicalAccountName } from '../../rules/account-name.ts';
 import { callerIn } from '../caller.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { readWriteBody } from '../write-body.ts';
 import { identityList, identityRead } from './read.ts';
 
-const subjectText = () =>
-  codePointString({ min: 1, max: maxSubjectLength, pattern: withoutControlCharacters }).describe(
-    'The `sub` of the user at the provider, exactly.',
-  );
-
 /** A new identity; `providers` are the names of the configured ones (empty: any, for the OpenAPI document). */
 function identityLink(providers: readonly string[]) {
   return z
     .strictObject({
       provider: oneOf(providers).describe('The name of a configured identity provider.'),
-      subject: subjectText().refine((subject) => subject.trim() !== '', 'must not be blank'),
+      subject: codePointString({ min: 1, max: maxSubjectLength, pattern: withoutControlCharacters })
+        .describe('The `sub` of the user at the provider, exactly.')
+        .refine((subject) => subject.trim() !== '', 'must not be blank'),
     })
     .meta({ id: 'IdentityLink' });
 }

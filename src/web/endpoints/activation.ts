@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { PasswordSignIn } from '../../endpoints/password-sign-in.ts';
 import { Refusal } from '../../errors.ts';
-import { readForm } from '../../input/form-body.ts';
+import { readForm } from '../../input/url-encoded.ts';
 import type { Records } from '../../stores/records.ts';
 import type { WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';

@@ -4,7 +4,7 @@ import { Refusal, ValidationError } from '../../errors.ts';
 import { assertNotForeignPage } from '../../http/foreign-page.ts';
 import { assertNoPrefetch } from '../../http/prefetch.ts';
 import { type Reply, refusalParts } from '../../http/reply.ts';
-import { readForm } from '../../input/form-body.ts';
+import { readForm } from '../../input/url-encoded.ts';
 import { htmlContent, type WebArea } from '../area.ts';
 import type { Problem } from '../pages/problem.ts';
 

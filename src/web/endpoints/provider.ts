@@ -6,7 +6,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import { isUnseen } from '../../http/navigation.ts';
 import type { RequestHead } from '../../http/request-head.ts';
 import type { SignInStart } from '../../identity-providers/sign-in-start.ts';
-import { readQuery } from '../../input/query.ts';
+import { readQuery } from '../../input/url-encoded.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import type { PageProvider } from '../page-provider.ts';

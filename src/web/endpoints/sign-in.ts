@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import type { PasswordSignIn } from '../../endpoints/password-sign-in.ts';
-import { readForm } from '../../input/form-body.ts';
+import { readForm } from '../../input/url-encoded.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { consoleAt } from '../console.ts';
