@@ -37,20 +37,16 @@ export function parseNameSources(text: string) {
 }
 
 /** Rules of resolv.conf(5) for names; its name servers are c-ares' to read. */
-export interface ResolvConf {
-  /** Domains to search, in order; empty: the root. */
-  readonly search: readonly string[];
-  /** Number of dots from which a name is first looked up as it is. */
-  readonly ndots: number;
-  /** True if IPv6 addresses are never asked for. */
-  readonly isWithoutIPv6: boolean;
-}
+export type ResolvConf = ReturnType<typeof parseResolvConf>;
 
 /** Maximum that resolv.conf(5) allows. */
 const maxNdots = 15;
 
-/** Parses resolv.conf(5); without a list the domain of `machine` is searched. */
-export function parseResolvConf(text: string, machine: string): ResolvConf {
+/**
+ * Parses resolv.conf(5). `search`: domains to search, in order, by default that of `machine`; empty: the root. `ndots`: number of
+ * dots from which a name is first looked up as it is. `isWithoutIPv6`: IPv6 addresses are never asked for.
+ */
+export function parseResolvConf(text: string, machine: string) {
   const dot = machine.indexOf('.');
   let search = dot < 0 ? [] : [machine.slice(dot + 1)];
   let ndots = 1;

@@ -28,14 +28,10 @@ export interface SqliteStoreOptions extends OpenOptions {
   readonly seals?: RecordSeals;
 }
 
-/** Members of a store in a SQLite file besides its operations. */
-export interface SqliteStore {
+/** The records in a SQLite file. */
+export interface SqliteRecords extends Records {
   /** State of the file's log within the last second. */
   logState(): LogState;
-}
-
-/** The records in a SQLite file. */
-export interface SqliteRecords extends Records, SqliteStore {
   /**
    * As {@link ../sql/sealed-values.ts sealAll}; then rewrites the file, so that nothing of the earlier state remains in it,
    * unless another process reads it at this moment: the next opening tries again.

@@ -9,7 +9,7 @@ import { createSqliteAttempts } from './attempts.ts';
 import type { Connection } from './connection.ts';
 import { createSqliteDatabase, sqliteDialect } from './database.ts';
 import { LiveSessions } from './live-sessions.ts';
-import { openStoreFile, type SqliteStore, type SqliteStoreOptions } from './records.ts';
+import { openStoreFile, type SqliteRecords, type SqliteStoreOptions } from './records.ts';
 import { prepareSessionStatements, type SessionRow, sessionColumns } from './session-statements.ts';
 import { SessionSteps, toSession } from './session-steps.ts';
 
@@ -21,7 +21,7 @@ const useBatch = 250;
 const keptMs = 24 * 3_600_000;
 
 /** Everything in the file of the sessions, over one connection; `close` closes all of it. */
-export interface SqliteSessions extends Sessions, SingleUse, Attempts, SqliteStore {}
+export interface SqliteSessions extends Sessions, SingleUse, Attempts, Pick<SqliteRecords, 'logState'> {}
 
 /**
  * Opens the session store in a SQLite file, created and migrated as needed; `now` is the store's clock.
