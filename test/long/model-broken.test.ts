@@ -8,7 +8,7 @@ import { leeway } from '../support/gateway/replicas.ts';
 const broken: Readonly<Record<string, Break & { readonly found: RegExp; readonly graceMs?: number }>> = {
   'what other gateways end is not noticed': {
     file: 'src/stores/sqlite/live-sessions.ts',
-    text: 'if (changes !== this.#cachedChanges) {',
+    text: 'if (version !== this.#cachedVersion) {',
     by: 'if (false) {',
     found: /session: admitted .*after its end/,
   },
