@@ -33,7 +33,7 @@ export interface EndpointParts extends UseCaseParts {
   readonly login: PasswordSignIn;
   readonly signIn: SignIn;
   readonly throttle: LoginThrottle;
-  /** The throttles of tokens that stand in place of a credential. */
+  /** Throttles of the tokens that replace a credential: of activation and of invitations. */
   readonly tokenThrottles: { readonly bootstrap: AddressThrottle; readonly invitation: AddressThrottle };
   /** The token of the first administrator, unless a reset created another; null: none is configured. */
   readonly bootstrapToken: string | null;

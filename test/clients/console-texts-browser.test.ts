@@ -161,7 +161,7 @@ t.test('a text that turns shows what is beside it as it is', async (t) => {
   t.strictSame(complaints, []);
 });
 
-t.test('an entered text that stands in a refusal is shown as it is', async (t) => {
+t.test('a refusal shows an entered text as it is', async (t) => {
   const stage = await start(t);
   if (stage === null) return;
   const { gateway, page, made } = stage;

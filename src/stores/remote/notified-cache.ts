@@ -8,7 +8,7 @@ import { resultOrFallback } from './timeout.ts';
 export interface Notifications {
   /** Every change made after this instant has been notified, up to {@link notifiedUntil}. */
   readonly notifiedSince: number;
-  /** Every change made before this instant has been notified. It stands still while disconnected; 0: never connected. */
+  /** Every change made before this instant has been notified. Fixed while disconnected; 0: never connected. */
   readonly notifiedUntil: number;
 }
 
