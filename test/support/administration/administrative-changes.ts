@@ -26,14 +26,15 @@ const managed: Prepare = async (make) => {
   const scopes = ['store:read', 'store:write'];
   const hash = (password: string) => argon2.hash(password, { memoryCost: 64, timeCost: 1, parallelism: 1 });
   const password_hash = await hash(userPassword);
-  await make.apply({
+  const before = {
     ...make.config,
     scope_sets: { [set]: { scopes } },
     users: {
       [left]: { scopes, password_hash },
       [kept]: { scope_sets: [set], password_hash },
     },
-  });
+  };
+  await make.apply(before);
   const [ended, spared] = [await make.session(left), await make.session(kept)];
   const config = {
     ...make.config,
@@ -43,7 +44,7 @@ const managed: Prepare = async (make) => {
       [fresh]: { scope_sets: [set, freshSet], password_hash: await hash(newPassword) },
     },
   };
-  return { request: { config }, ended, spared };
+  return { request: { config, before }, ended, spared };
 };
 
 /** The changes after which a session has ended. */

@@ -32,6 +32,8 @@ export interface PreparedChange {
 /** A configuration that a gateway applies when it starts. */
 export interface ChangedConfiguration {
   readonly config: object;
+  /** The configuration applied before. */
+  readonly before: object;
 }
 
 /** Prepares a change. */

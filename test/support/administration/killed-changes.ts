@@ -104,9 +104,18 @@ async function make(t: Test, stage: Stage, prepare: Prepare, wanted: Partial<Kil
   if (plan.server) await restore(stage, plan.server);
   const after = await readTables(stage);
   const reached = mortal.reached();
-  if (gateway.pid === null) stage.mortal = await startMortalGateway(t, stage.folder, stage.config);
   const [difference, events] = [differenceOf(before, after), countEvents(before, after)];
+  if (gateway.pid === null) {
+    const config = configurationAfter(stage, change, difference.length > 0);
+    stage.mortal = await startMortalGateway(t, stage.folder, config);
+  }
   return { change, status, difference, events, reached };
+}
+
+/** The configuration of the gateway that follows: it starts with what was applied last, or would apply its own. */
+function configurationAfter({ config }: Stage, { request }: PreparedChange, isMade: boolean): object {
+  if (!('config' in request)) return config;
+  return isMade ? request.config : request.before;
 }
 
 /** The status of a change; undefined if the gateway that was to make it was killed. */
