@@ -2,6 +2,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import { Refusal } from '../errors.ts';
 import { type JsonObject, parseJsonObject } from './json-object.ts';
+import { maxProviderConnections } from './max-provider-connections.ts';
 
 /** A call; the used part of oauth4webapi's `CustomFetchOptions`. */
 export interface ProviderCall {
@@ -32,12 +33,6 @@ export interface ProviderNetworkOptions {
   /** Finds the provider by name; default: getaddrinfo(3). */
   readonly lookup?: LookupFunction;
 }
-
-/**
- * Maximum number of connections to a host of a provider; further calls wait for one, within their timeout. Otherwise a provider
- * that hangs would take a descriptor for every sign-in that anyone begins.
- */
-export const maxProviderConnections = 32;
 
 /** Maximum size of a response's body. */
 const maxResponseSize = 1024 * 1024;

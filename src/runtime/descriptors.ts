@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { Config } from '../config/sections/schema.ts';
 import type { Upstream } from '../http1/client/client-pool.ts';
 import type { SpareSockets } from '../http1/client/client-socket.ts';
-import { maxProviderConnections } from '../identity-providers/provider-network.ts';
+import { maxProviderConnections } from '../identity-providers/max-provider-connections.ts';
 import type { Log } from '../log/log.ts';
 import { atMost, managementConnections, readDescriptorLimit } from './descriptor-limit.ts';
 

@@ -4,10 +4,8 @@ import t, { type Test } from 'tap';
 import type { Refusal } from '../../src/errors.ts';
 import { createCodeExchange } from '../../src/identity-providers/code-exchange.ts';
 import { createDiscovery } from '../../src/identity-providers/discovery.ts';
-import {
-  createProviderNetwork,
-  maxProviderConnections,
-} from '../../src/identity-providers/provider-network.ts';
+import { maxProviderConnections } from '../../src/identity-providers/max-provider-connections.ts';
+import { createProviderNetwork } from '../../src/identity-providers/provider-network.ts';
 import { SignInStarts } from '../../src/identity-providers/sign-in-start.ts';
 import { claims, forge, header, start as now, settingsOf } from '../support/corpora/forged-assertions.ts';
 import { eventually } from '../support/eventually.ts';

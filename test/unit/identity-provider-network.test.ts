@@ -1,10 +1,8 @@
 import type { LookupFunction } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import {
-  createProviderNetwork,
-  maxProviderConnections,
-} from '../../src/identity-providers/provider-network.ts';
+import { maxProviderConnections } from '../../src/identity-providers/max-provider-connections.ts';
+import { createProviderNetwork } from '../../src/identity-providers/provider-network.ts';
 import { judgeElapsed } from '../support/elapsed.ts';
 import { eventually } from '../support/eventually.ts';
 import { json, type StubResponse, startStubProvider } from '../support/servers/stub-provider.ts';
