@@ -13,10 +13,8 @@ import type { ServerClock } from '../stores/remote/server-clock.ts';
 import type { Sessions } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
 import type { CopyEnd } from '../stores/sql/copy.ts';
-import { openSqliteCopySource, openSqliteCopyTarget } from '../stores/sqlite/copy-end.ts';
 import type { LogState } from '../stores/sqlite/log-size.ts';
-import { createSqliteRecords, type SqliteRecords } from '../stores/sqlite/records.ts';
-import { createSqliteSessions } from '../stores/sqlite/sessions.ts';
+import type { SqliteRecords } from '../stores/sqlite/records.ts';
 import { StoreOpenError } from '../stores/store-open-error.ts';
 import { assertMayCreate, type Creation } from './store-files.ts';
 
@@ -132,7 +130,10 @@ export async function openStores(config: Config, options: OpenStoresOptions): Pr
 
 /** Opens records for a copy, which leaves them unchanged; rejects as {@link openStores} does, and when there are no records. */
 export async function openCopySource({ address, key, ...access }: RecordsLocation): Promise<CopyEnd> {
-  if (address.kind === 'sqlite') return openSqliteCopySource(address.path);
+  if (address.kind === 'sqlite') {
+    const { openSqliteCopySource } = await import('../stores/sqlite/copy-end.ts');
+    return openSqliteCopySource(address.path);
+  }
   const { openPostgresCopySource } = await import('../stores/postgres/copy-end.ts');
   return openPostgresCopySource({ address, ...access }, key);
 }
@@ -142,7 +143,10 @@ export async function openCopyTarget(
   { address, key, ...access }: RecordsLocation,
   onNarrowed: StoreEvents['onNarrowed'],
 ): Promise<CopyEnd> {
-  if (address.kind === 'sqlite') return openSqliteCopyTarget(address.path, onNarrowed);
+  if (address.kind === 'sqlite') {
+    const { openSqliteCopyTarget } = await import('../stores/sqlite/copy-end.ts');
+    return openSqliteCopyTarget(address.path, onNarrowed);
+  }
   const { openPostgresCopyTarget } = await import('../stores/postgres/copy-end.ts');
   return openPostgresCopyTarget({ address, ...access }, key);
 }
@@ -155,6 +159,7 @@ async function openRecords(
   const address = stores.records;
   const seals = createRecordSeals(tenant, loadEncryptionKeys(stores.records_encryption, readFile));
   if (address.kind === 'sqlite') {
+    const { createSqliteRecords } = await import('../stores/sqlite/records.ts');
     const records = createSqliteRecords(address.path, {
       now,
       pollsOncePerTurn: true,
@@ -195,6 +200,7 @@ async function openSessionStores(config: Config, options: OpenStoresOptions): Pr
   const { now, events, creates, staleIfErrorMs } = options;
   const address = config.stores.sessions;
   if (address.kind === 'sqlite') {
+    const { createSqliteSessions } = await import('../stores/sqlite/sessions.ts');
     const sessions = createSqliteSessions(address.path, {
       now,
       pollsOncePerTurn: true,
