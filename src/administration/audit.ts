@@ -18,7 +18,7 @@ type EventNamed<Name extends AuditEventName> = Omit<
 > &
   Partial<Pick<AuditDraft, 'outcome'>> & { readonly event: Name };
 
-/** An event of a change of the records. */
+/** An audit event that belongs to a change of the records. */
 export type ChangeEvent = EventNamed<Exclude<AuditEventName, UnrecordedAuditEvent>>;
 
 /** An event that belongs to no change of the records: access has ended, or something was refused. */

@@ -133,6 +133,8 @@ async function endSessionsOf(
     for (const { before, after } of changedUsers)
       if (before.user.epoch !== after.user.epoch) await removeSessions(parts, configured, after.user.id);
   } catch (error) {
-    log.warn('ended sessions of managed users were not removed', { err: error });
+    log.warn('sessions of changed users have ended, but could not be removed from the session store', {
+      err: error,
+    });
   }
 }

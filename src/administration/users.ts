@@ -60,8 +60,8 @@ export async function createUser(
 }
 
 /**
- * Changes a user who holds no more than the caller, before and after the change. Sessions end with a new password, and when the
- * user is disabled. Rejects `not_found`, `insufficient_scope`, `managed`, `conflict`, `last_administrator`.
+ * Changes a user whose rights, those before and those after the change, the caller holds too. A new password, or a change of
+ * `disabled`, ends the user's sessions. Rejects `not_found`, `insufficient_scope`, `managed`, `conflict`, `last_administrator`.
  */
 export async function changeUser(
   parts: PartsWith<'changeUserRecord' | 'findScopeSets'> & SessionEndParts,

@@ -45,7 +45,8 @@ export async function withStores(call: Call, work: Work): Promise<void> {
     onLogEmptied: () => {},
     onCreated: () => {},
     onSecretsEncrypted: () => {},
-    onNarrowed: (file: string, mode: string) => log.warn('store file was exposed to others', { file, mode }),
+    onNarrowed: (file: string, mode: string) =>
+      log.warn('store file was exposed to others, now only its owner has access', { file, mode }),
   };
   const stores = await openStores(config, {
     now,
@@ -86,7 +87,7 @@ export async function withStores(call: Call, work: Work): Promise<void> {
 }
 
 const sessionsKept =
-  'the session store is unavailable: sessions have ended by the records, and stay there until they expire';
+  'the session store is unavailable: the sessions have ended, but their entries stay in it until they expire';
 
 /** Log of a command, on standard error because standard output is the result's. */
 export function createCommandLog({ terminal }: Call, format: LogSettings['format']): Log {

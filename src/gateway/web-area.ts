@@ -11,7 +11,7 @@ import { createRecentSignIns } from '../web/recent-sign-ins.ts';
 import type { LastingParts } from './lasting-parts.ts';
 import { ownOrigins } from './own-origins.ts';
 
-/** Builds the common parts of the pages for people. Throws when the logo can't be used. */
+/** Builds what all browser pages share. Throws when the logo can't be used. */
 export function composeWebArea(
   config: Config,
   web: NonNullable<Config['web']>,

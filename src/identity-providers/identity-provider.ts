@@ -34,7 +34,7 @@ export interface VerifiedIdentity {
   readonly start: SignInStart | null;
 }
 
-/** The provider's response to the front end, by its `response`; `issuer` is the `iss` of RFC 9207. */
+/** An assertion or a code, as the provider's setting `response` says; `issuer` is the parameter `iss` of RFC 9207. */
 export type Presented =
   | { readonly assertion: string; readonly issuer?: string | undefined }
   | { readonly code: string; readonly state: string; readonly issuer?: string | undefined };

@@ -68,4 +68,4 @@ export class ManagedReadings {
 }
 
 const supersededMessage =
-  'users and scope sets of the configuration not applied: another configuration was applied since; postern config apply applies this one';
+  'users and scope sets of the configuration are not in force: another configuration was applied since; postern config apply applies this one';

@@ -45,7 +45,8 @@ export class StoreHealth {
             'private keys and secrets encrypted, but the file still has an earlier copy; the next start tries to remove it',
           )
         : this.#log.info('private keys and secrets encrypted'),
-    onNarrowed: (file, mode) => this.#log.warn('store file was exposed to others', { file, mode }),
+    onNarrowed: (file, mode) =>
+      this.#log.warn('store file was exposed to others, now only its owner has access', { file, mode }),
   };
 
   /** True if the store is usable, as far as is known without asking it. */

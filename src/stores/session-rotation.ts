@@ -66,7 +66,8 @@ export function setBack(state: RotationState, ms: number): RotationState {
 
 /**
  * Decides what presenting the cookie of generation `offered` does to a live session (RFC 9700 §4.14). `now` is the
- * session's time; `graceMs` is how long the current cookie stays unrotated and the previous one is still accepted.
+ * session's time; `graceMs` is how long the current cookie stays unrotated and the previous one is still accepted. Redis decides
+ * by the same steps in its script `present.lua`.
  */
 export function decideRotation(
   state: RotationState,

@@ -1,4 +1,4 @@
-/** Largest difference of clocks that count as the same, ms: NTP keeps them far closer. */
+/** Largest difference at which two clocks count as equal, ms; NTP keeps them much closer. */
 export const clockToleranceMs = 2_000;
 
 /** A clock that may be set, and the time it would show had it not been set back. */

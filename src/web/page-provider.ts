@@ -8,7 +8,7 @@ import type { Log } from '../log/log.ts';
 import type { Session } from '../stores/sessions.ts';
 import type { Provider } from './pages/sign-in.ts';
 
-/** An identity provider of the sign-in page. */
+/** An identity provider that the sign-in page may offer. */
 export interface PageProvider {
   readonly name: string;
   readonly label: string;

@@ -8,7 +8,7 @@ t.setTimeout(600_000);
 
 const newPassword = 'a password set without Redis';
 const ended =
-  /the session store is unavailable: sessions have ended by the records, and stay there until they expire/;
+  /the session store is unavailable: the sessions have ended, but their entries stay in it until they expire/;
 const people = ['changed', 'disabled', 'removed', 'revoked'] as const;
 
 t.test('with Redis stopped, commands end sessions by the records and say so', async (t) => {

@@ -6,7 +6,8 @@ interface PathTolerance {
 
 /**
  * The rule that a route's path breaks, or undefined. A route must be written in the one spelling in which requests reach it: any
- * other would match nothing, and its requests would fall through to a laxer route.
+ * other would match nothing, and its requests would fall through to a laxer route. Requests are judged by
+ * `http/request-target.ts`.
  */
 export function problemOfRoutePath(path: string, tolerance: PathTolerance): string | undefined {
   if (!path.startsWith('/')) return 'must begin with /';

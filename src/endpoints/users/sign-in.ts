@@ -104,7 +104,7 @@ export const usersLink: EndpointDefinition = {
   },
 };
 
-/** `DELETE /api/admin/users/{id}/identities?provider=&subject=`: a way in is gone, and so are the user's sessions. */
+/** `DELETE /api/admin/users/{id}/identities?provider=&subject=`: unlinks an identity and ends the user's sessions. */
 export const usersUnlink: EndpointDefinition = {
   id: 'Users-Unlink',
   method: 'DELETE',
@@ -113,7 +113,7 @@ export const usersUnlink: EndpointDefinition = {
   summary: 'Unlinks an identity from a user',
   description: 'Ends the sessions of the user.',
   query: () => identityQuery,
-  success: { status: 204, description: 'It signs in as this user no longer.' },
+  success: { status: 204, description: 'The identity can no longer sign in as this user.' },
   refusals: ['not_found', 'managed', 'last_administrator'],
 
   create(parts) {

@@ -134,8 +134,8 @@ export function responseHeadText(
 const statusLines: string[] = [];
 
 /**
- * The lines of a response's framing, after `Date` unless the head has one (RFC 9110 §6.6.1, RFC 9112 §6, §9.6). `length` of the
- * body in bytes, -1: not announced; `keepAlive`: `Connection` and its companions, null: the connection closes.
+ * Framing lines of a response, preceded by `Date` unless the head has one (RFC 9110 §6.6.1, RFC 9112 §6, §9.6). `length`: size of
+ * the body in bytes, -1 if it is not announced; `keepAlive`: the lines that keep the connection open, null to close it.
  */
 export function framingLines(
   hasDate: boolean,

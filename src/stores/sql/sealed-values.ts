@@ -29,8 +29,8 @@ const selectToken = 'SELECT token FROM bootstrap WHERE token IS NOT NULL';
 const updateToken = 'UPDATE bootstrap SET token = ?';
 
 /**
- * Decrypts every private key and secret of a records store, and encrypts with the first key those that aren't.
- * True if anything was rewritten. Rejects {@link ../record-seals.ts SealError} when one can't be decrypted.
+ * Decrypts every private key and secret of a records store, and rewrites those that the first key does not encrypt yet.
+ * Resolves to true if anything was rewritten. Rejects {@link ../record-seals.ts SealError} when one can't be decrypted.
  */
 export async function sealAll(database: SqlDatabase, seals: RecordSeals): Promise<boolean> {
   if ((await database.snapshot(() => outdated(seals))).length === 0) return false;

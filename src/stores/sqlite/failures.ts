@@ -27,7 +27,7 @@ const diskCodes = [
   'SQLITE_LOCKED',
 ];
 
-/** True if the error is about the store, not about the one call. */
+/** True if the disk, the file or another process caused the error, so that other calls may fail too. */
 export function isOfDisk(error: unknown): boolean {
   return isOneOf(diskCodes, error);
 }

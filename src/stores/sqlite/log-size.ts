@@ -26,8 +26,8 @@ const firstWarningBytes = 4 * keptLogBytes;
 const attemptIntervalMs = 2_000;
 
 /**
- * Keeps the write-ahead log small. SQLite empties it at about 4 MiB by itself, but not while anyone holds a snapshot:
- * then it grows with every write, and its file keeps the size until the next write after that.
+ * Keeps the write-ahead log small. SQLite empties it at about 4 MiB by itself, but not while anyone holds a snapshot: the log
+ * grows with every write then, and its file stays large until the first write after the snapshot's release.
  */
 export class LogSize {
   readonly #db: Database.Database;
