@@ -36,8 +36,9 @@ export async function endSession(
   by: (ended: Session) => EndedBy,
 ): Promise<Session | undefined> {
   const ended = await sessions.revoke(id);
-  if (ended === undefined) return undefined;
+  // Also if another gateway ended it just before: what is in flight here ends at once, not with the next sweep.
   onCredentialEnded(id);
+  if (ended === undefined) return undefined;
   if (!(await wasAlive(ended, records))) return undefined;
   const { actor, provider } = by(ended);
   recordSessionEnd(audit, { actor, origin }, ended, provider);
