@@ -82,6 +82,8 @@ export async function withStores(call: Call, work: Work): Promise<void> {
     });
     await Promise.all(kept);
   } finally {
+    // A command that fails after a change leaves the events of that change all the same.
+    await Promise.allSettled(kept);
     await stores.close();
   }
 }
