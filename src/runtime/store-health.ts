@@ -46,7 +46,7 @@ export class StoreHealth {
           )
         : this.#log.info('private keys and secrets encrypted'),
     onNarrowed: (file, mode) =>
-      this.#log.warn('store file was exposed to others, now only its owner has access', { file, mode }),
+      this.#log.warn('store file was exposed to others; now only its owner has access', { file, mode }),
   };
 
   /** True if the store is usable, as far as is known without asking it. */

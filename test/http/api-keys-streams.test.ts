@@ -34,6 +34,18 @@ t.test('streams end at once with their key, and with the one it was minted with'
   other.close();
 });
 
+t.test('a stream of a key is not ended as if the key were a session', async (t) => {
+  const { port, upstream, mint, api } = await startKeyAdministration(t);
+  upstream.response = respondWithoutEnd;
+  const { id, key } = await mint({ scopes: ['store:read'] });
+  const { key: apiKey } = await mint({ scopes: ['sessions:write'] });
+  const stream = await openEventStream(port, key);
+  t.equal((await api.send({ method: 'DELETE', path: `/api/admin/sessions/${id}`, apiKey })).status, 404);
+  for (let turns = 0; turns < 10; turns += 1) await sleep(2);
+  t.ok(stream.isOpen);
+  stream.close();
+});
+
 /** What makes a key of Bea's no longer good enough for the stream it has open. */
 const sessionEnds: readonly [string, (administration: KeyAdministration, beaId: string) => unknown][] = [
   ['its key expires', ({ advance }) => advance(3_600_000)],

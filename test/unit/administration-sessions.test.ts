@@ -1,17 +1,18 @@
 import t from 'tap';
-import { endSession } from '../../src/administration/sessions.ts';
+import { automatic } from '../../src/administration/caller.ts';
+import { type EndSessionParts, endSession } from '../../src/administration/sessions.ts';
 
 t.test('a session that another gateway has ended ends what is in flight here', async (t) => {
   const told: string[] = [];
-  const ended = await endSession(
-    {
-      sessions: { revoke: async () => undefined },
-      onCredentialEnded: (id: string) => told.push(id),
-    } as never,
-    'session',
-    'http' as never,
-    () => t.fail('no event is recorded a second time') as never,
+  const parts: EndSessionParts = {
+    sessions: { revoke: async () => undefined },
+    records: { findUser: () => t.fail('nobody is looked up') as never },
+    onCredentialEnded: (id) => told.push(id),
+    audit: null as never,
+  };
+  t.equal(
+    await endSession(parts, 'session', automatic.origin, ({ userId }) => t.fail(userId) as never),
+    undefined,
   );
-  t.equal(ended, undefined);
   t.strictSame(told, ['session']);
 });

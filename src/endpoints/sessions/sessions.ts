@@ -181,8 +181,11 @@ export const sessionsDelete: EndpointDefinition = {
   refusals: ['not_found'],
 
   create(parts) {
+    const { sessions } = parts;
     return async ({ exchange, principal, id }) => {
       readQuery(exchange.query, noParameters);
+      // Another credential's id, such as a key's, must not end what that has in flight.
+      if ((await sessions.find(id)) === undefined) throw new Refusal('not_found');
       const ended = await endSession(parts, id, originOf(exchange), () => ({ actor: actorOf(principal) }));
       if (ended === undefined) throw new Refusal('not_found');
       return endedReply(parts, isCurrent(id, principal));
