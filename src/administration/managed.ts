@@ -133,8 +133,11 @@ async function endSessionsOf(
     for (const { before, after } of changedUsers)
       if (before.user.epoch !== after.user.epoch) await removeSessions(parts, configured, after.user.id);
   } catch (error) {
-    log.warn('sessions of changed users have ended, but could not be removed from the session store', {
-      err: error,
-    });
+    log.warn(
+      'sessions of users changed by the configuration have ended, but their entries stay in the session store until they expire',
+      {
+        err: error,
+      },
+    );
   }
 }

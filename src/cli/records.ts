@@ -27,7 +27,9 @@ export async function copyAllRecords(call: Call): Promise<void> {
   const source = await openCopySource(from);
   try {
     const target = await openCopyTarget(to, (file, mode) =>
-      call.terminal.stderr.write(`postern: ${file} was exposed to others (mode ${mode}), now it is 0600\n`),
+      call.terminal.stderr.write(
+        `postern: ${file} was accessible to other users (mode ${mode}); its mode was changed to 0600\n`,
+      ),
     );
     try {
       await copyBetween(call, source, target);

@@ -46,7 +46,10 @@ export async function withStores(call: Call, work: Work): Promise<void> {
     onCreated: () => {},
     onSecretsEncrypted: () => {},
     onNarrowed: (file: string, mode: string) =>
-      log.warn('store file was exposed to others; now only its owner has access', { file, mode }),
+      log.warn('store file was accessible to other users; its mode was changed to 0600', {
+        file,
+        former_mode: mode,
+      }),
   };
   const stores = await openStores(config, {
     now,

@@ -167,7 +167,7 @@ export function createProviderAccounts(options: {
     // Removing a set takes it away from every user; it must not stop them from signing in.
     for (const name of unknown) {
       const about = { provider, scope_set: name, request_id: requestId };
-      log.warn('grant refers to an unknown scope set', about);
+      log.warn('grant of an identity provider skipped: its scope set does not exist', about);
     }
     return found.flatMap((set) => (set === undefined ? [] : [set.id]));
   }

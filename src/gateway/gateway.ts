@@ -149,7 +149,9 @@ export class Gateway {
 
   #closeRetired(): void {
     this.close().catch((error) =>
-      this.parts.log.error('closing the previous configuration failed', { err: error }),
+      this.parts.log.error('connections of the previous configuration could not be closed after a reload', {
+        err: error,
+      }),
     );
   }
 

@@ -97,7 +97,7 @@ function refusalFor(error: unknown): unknown {
     return notAboutTheCode.includes(error.error) ? new ProviderUnavailable(cause) : refusal(cause);
   }
   if (error instanceof oauth.WWWAuthenticateChallengeError)
-    return new ProviderUnavailable('token endpoint: client refused');
+    return new ProviderUnavailable('token endpoint: client credentials refused');
   if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
     return new ProviderUnavailable(`token endpoint: ${error.code}`);
   return error;

@@ -35,9 +35,9 @@ export function createDiscovery(options: {
   async function load(): Promise<ProviderMetadata> {
     const document = await network.getObject(url);
     // Byte for byte: a document of another issuer would make that issuer's assertions valid here (Discovery §4.3).
-    if (document.issuer !== issuer) throw new ProviderUnavailable('discovery: another issuer');
+    if (document.issuer !== issuer) throw new ProviderUnavailable('discovery document names another issuer');
     const invalid = endpoints.find((name) => !isEndpoint(document[name], issuer));
-    if (invalid !== undefined) throw new ProviderUnavailable(`discovery: ${invalid}`);
+    if (invalid !== undefined) throw new ProviderUnavailable(`discovery document has no valid ${invalid}`);
     return asMetadata(document);
   }
 

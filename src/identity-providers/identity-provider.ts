@@ -225,7 +225,7 @@ export class IdentityProvider {
 
   #inTime<T>(work: Promise<T>): Promise<T> {
     const timeoutMs = this.#options.redeemTimeoutMs ?? redeemTimeoutMs;
-    return within(timeoutMs, work, () => new ProviderUnavailable('timed out over all calls'));
+    return within(timeoutMs, work, () => new ProviderUnavailable('the calls together took too long'));
   }
 
   #verify(assertion: string): Promise<VerifiedAssertion> {
@@ -257,7 +257,7 @@ export class IdentityProvider {
   #logFailure(error: unknown): void {
     this.#options.log.warn('identity provider unavailable', {
       provider: this.name,
-      cause: error instanceof Refusal ? error.options.cause : String(error),
+      reason: error instanceof Refusal ? error.options.cause : String(error),
     });
   }
 }

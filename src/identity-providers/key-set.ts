@@ -122,7 +122,7 @@ export function createProviderKeys(options: {
     const { jwks_uri } = await discovery.get();
     const keys = parseKeySet(await network.getObject(jwks_uri));
     // A set without keys is a fault, not a rotation: the last usable set is kept.
-    if (keys.length === 0) throw new ProviderUnavailable('keys: none usable');
+    if (keys.length === 0) throw new ProviderUnavailable('key set has no usable key');
     return keys;
   }
 

@@ -14,7 +14,7 @@ export class FailedHandshakes {
   readonly #counts: Counts<HandshakeFailureReason>;
   readonly #intervalMs: number;
   #unreported: Counts<HandshakeFailureReason> | null = null;
-  #last: HandshakeFailure | null = null;
+  #last: (HandshakeFailure & { readonly listener: string }) | null = null;
   /** Runs for an interval after each line. */
   #timer: NodeJS.Timeout | null = null;
 
@@ -29,12 +29,13 @@ export class FailedHandshakes {
     );
   }
 
-  count(failure: HandshakeFailure): void {
+  /** `listener`: its key in the configuration. */
+  count(failure: HandshakeFailure, listener: string): void {
     const { reason } = failure;
     this.#counts[reason]++;
     this.#unreported ??= zeroCounts(handshakeFailures);
     this.#unreported[reason]++;
-    this.#last = failure;
+    this.#last = { ...failure, listener };
     if (this.#timer === null) this.#report();
   }
 
@@ -48,11 +49,11 @@ export class FailedHandshakes {
     this.#timer = null;
     if (this.#unreported === null || this.#last === null) return;
     const reasons = Object.entries(this.#unreported).filter(([, count]) => count > 0);
-    const { code, address } = this.#last;
+    const { listener, code, address } = this.#last;
     this.#log.info('TLS handshakes failed', {
       count: reasons.reduce((sum, [, count]) => sum + count, 0),
       reasons: Object.fromEntries(reasons),
-      last: { code, ...(address !== '' && { address }) },
+      last: { listener, code, ...(address !== '' && { address }) },
     });
     this.#unreported = null;
     this.#timer = setTimeout(() => this.#report(), this.#intervalMs).unref();

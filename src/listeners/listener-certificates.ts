@@ -71,7 +71,7 @@ export class ListenerCertificates {
     try {
       for (const [index, { tls }] of [listen, ...forward_auth].entries())
         loaded.push(
-          tls === undefined ? null : new WatchedCertificate(keyOf(index), tls, this.#parts, onRenewed),
+          tls === undefined ? null : new WatchedCertificate(listenerKey(index), tls, this.#parts, onRenewed),
         );
     } catch (error) {
       close(loaded);
@@ -81,9 +81,9 @@ export class ListenerCertificates {
   }
 }
 
-/** Key of a listener's files in the configuration. */
-function keyOf(index: number): string {
-  return index === 0 ? 'listen.tls' : `forward_auth[${index - 1}].tls`;
+/** Key in the configuration of a listener, whose index is that of its settings in {@link ListenersTls}. */
+export function listenerKey(index: number): string {
+  return index === 0 ? 'listen' : `forward_auth[${index - 1}]`;
 }
 
 function expiriesOf(
@@ -91,7 +91,10 @@ function expiriesOf(
   index: number,
 ): [file: string, seconds: number][] {
   const expiries = certificate?.expiries() ?? [];
-  return expiries.map(([file, seconds]) => [index === 0 ? file : `${keyOf(index)}.${file}`, seconds]);
+  return expiries.map(([file, seconds]) => [
+    index === 0 ? file : `${listenerKey(index)}.tls.${file}`,
+    seconds,
+  ]);
 }
 
 function settingsOf(watched: Watched): ListenersTls {

@@ -9,7 +9,7 @@ import type { ListenerTls } from '../http1/server/tls-settings.ts';
 import { AskingProxies, type DecisionListenerParts } from './asking-proxies.ts';
 import { FailedHandshakes } from './failed-handshakes.ts';
 import { HttpListener, type ListenerRole, listenerLimits } from './http-listener.ts';
-import type { ListenersTls } from './listener-certificates.ts';
+import { type ListenersTls, listenerKey } from './listener-certificates.ts';
 import { createPublicListener } from './public-listener.ts';
 
 /** Address of a listener that is to be opened. */
@@ -33,18 +33,21 @@ export async function createListeners(
   parts: Omit<DecisionListenerParts, 'onHandshakeFailed'>,
 ): Promise<Listeners> {
   const handshakes = new FailedHandshakes(parts.log, parts.metrics.registry);
-  const all = { ...parts, onHandshakeFailed: (failure: HandshakeFailure) => handshakes.count(failure) };
-  const proxies = config.forward_auth.map((_, index) => new AskingProxies(config, index, all));
+  const partsOf = (index: number) => ({
+    ...parts,
+    onHandshakeFailed: (failure: HandshakeFailure) => handshakes.count(failure, listenerKey(index)),
+  });
+  const proxies = config.forward_auth.map((_, index) => new AskingProxies(config, index, partsOf(index + 1)));
   const ofProxies = await Promise.all(
     proxies.map(async (asking, index): Promise<Listener> => {
       const ownTls = tls[index + 1] ?? null;
       if (config.forward_auth[index]!.mode !== 'envoy_grpc')
-        return createDecisionListener(config, asking, ownTls, all);
+        return createDecisionListener(config, asking, ownTls, partsOf(index + 1));
       const { GrpcListener } = await import('./grpc-listener.ts');
-      return new GrpcListener(config, asking, ownTls, all);
+      return new GrpcListener(config, asking, ownTls, partsOf(index + 1));
     }),
   );
-  const ofClients = createPublicListener(config, tls[0] ?? null, all);
+  const ofClients = createPublicListener(config, tls[0] ?? null, partsOf(0));
   const listeners = new Listeners(ofClients, ofProxies, proxies, handshakes);
   if (proxies.length > 0)
     parts.metrics.registry.gauge(

@@ -48,8 +48,8 @@ export class WatchedCertificate {
   readonly #files: ListenerFiles;
   readonly #parts: CertificateParts;
   readonly #onRenewed: () => void;
-  /** Key of the files in the configuration. */
-  readonly #section: string;
+  /** Key of the listener in the configuration. */
+  readonly #listener: string;
   readonly #timer: NodeJS.Timeout;
   #current: LoadedTls;
   /** False while the files hold something that can't be used. */
@@ -57,8 +57,8 @@ export class WatchedCertificate {
   #untimely: readonly Untimely[];
 
   /** Calls `onRenewed` whenever the files hold something else that is valid; throws as {@link loadTls} does. */
-  constructor(section: string, files: ListenerFiles, parts: CertificateParts, onRenewed: () => void) {
-    this.#section = section;
+  constructor(listener: string, files: ListenerFiles, parts: CertificateParts, onRenewed: () => void) {
+    this.#listener = listener;
     this.#files = files;
     this.#parts = parts;
     this.#onRenewed = onRenewed;
@@ -98,7 +98,10 @@ export class WatchedCertificate {
       // Half-written, or only one file has been replaced yet: the old content stays in use until they match.
       this.#isUsable = false;
       this.#parts.reloads.reloaded('certificate', 'failed');
-      this.#parts.log.error('certificate reload failed', { err: error });
+      this.#parts.log.error('TLS files could not be reloaded; the previous ones stay in use', {
+        listener: this.#listener,
+        err: error,
+      });
     }
   };
 
@@ -113,8 +116,9 @@ export class WatchedCertificate {
     reloads.reloaded('certificate', 'applied');
     this.#untimely = this.#untimelyNow();
     const validUntil = new Date(firstExpiry(next.chain)).toISOString();
-    if (this.#untimely.length === 0) log.info('certificate renewed', { valid_until: validUntil });
-    for (const found of this.#untimely) this.#report('certificate replaced by one that', found);
+    if (this.#untimely.length === 0)
+      log.info('TLS files reloaded', { listener: this.#listener, certificate_valid_until: validUntil });
+    for (const found of this.#untimely) this.#report('reloaded certificate', found);
   }
 
   /** Reports certificates that have expired since the last check, or are not valid any more because the clock was set. */
@@ -126,9 +130,9 @@ export class WatchedCertificate {
 
   #report(beginning: string, { file, problem, subject, at }: Untimely): void {
     this.#parts.log.error(`${beginning} ${problem}`, {
-      file: `${this.#section}.${file}`,
+      file: `${this.#listener}.tls.${file}`,
       subject,
-      at: at.toISOString(),
+      [problem === 'has expired' ? 'expired_at' : 'valid_from']: at.toISOString(),
     });
   }
 

@@ -36,7 +36,10 @@ export function startAuditTrail(
   let unreported = 0;
   let reportedAt = Number.NEGATIVE_INFINITY;
   const reportLosses = () => {
-    if (unreported > 0) log.error('audit events lost', { count: unreported });
+    if (unreported > 0)
+      log.error('audit events lost: only the log has them, not the records store', {
+        lost_events: unreported,
+      });
     unreported = 0;
     reportedAt = performance.now();
   };
@@ -49,7 +52,7 @@ export function startAuditTrail(
       unreported += count;
       if (performance.now() - reportedAt >= lossLogIntervalMs) reportLosses();
     },
-    onError: (error) => log.error('audit events could not be written', { err: error }),
+    onError: (error) => log.error('audit events dropped: the records store rejected them', { err: error }),
   });
   metrics.registry.gauge('audit_waiting', 'Audit events waiting for the records store.', () => queue.length);
   const refusals = new CountedRefusals(now, (lines) =>

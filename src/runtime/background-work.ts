@@ -52,16 +52,21 @@ export function startBackgroundWork(
   { recentUse, log, audit, registry, clocks, keys, settings, refused, now }: BackgroundParts,
 ): BackgroundWork {
   const clockWatch = new ClockWatch({ clocks, now, log, registry });
-  const logStoreError = (error: unknown) => log.error('background store write failed', { err: error });
-  const flush = () => recentUse.flush().catch(logStoreError);
+  const logFailure = (message: string) => (error: unknown) => log.error(message, { err: error });
+  const flush = () =>
+    recentUse
+      .flush()
+      .catch(logFailure('last uses of API keys or sessions could not be written to the stores'));
   const pruneAudit = async () => {
     if (!(await isFirstInInterval(singleUse, 'prune audit', auditPruneIntervalMs, now()))) return;
     const { retention, max_events: maxEvents } = settings().audit;
     const since = clockWatch.isCertain() ? now() - clockWatch.leadMs() - retention : 0;
-    await records.pruneAuditEvents({ since, maxEvents }).catch(logStoreError);
+    const onFailed = logFailure('old audit events could not be deleted from the records store');
+    await records.pruneAuditEvents({ since, maxEvents }).catch(onFailed);
   };
   const pruneSessions = async () => {
-    if (clockWatch.isCertain()) await sessions.prune().catch(logStoreError);
+    const onFailed = logFailure('ended sessions could not be deleted from the session store');
+    if (clockWatch.isCertain()) await sessions.prune().catch(onFailed);
   };
   const reportCommands = oneAtATime(createCommandReport(records, log));
   const turnKeys = oneAtATime(createKeyRotation({ keys, config: settings, audit, log }));

@@ -71,8 +71,9 @@ export class ClockWatch {
     if (Math.abs(byMs) <= clockToleranceMs) return;
     this.#steps[byMs > 0 ? 'ahead' : 'back'] += 1;
     if (byMs > 0) this.#setAheadAt = this.#elapsed();
-    // Also when the machine slept: the time did not pass for this process.
-    this.#options.log.warn('the clock was set', { by_ms: byMs });
+    // Time that the machine is suspended does not pass for this process.
+    const jump = byMs > 0 ? 'forward: it was set, or the machine was suspended' : 'back: it was set';
+    this.#options.log.warn(`system clock jumped ${jump}`, { jump_ms: Math.abs(byMs) });
   }
 
   async #compareWith({ store, compare }: ServerClock): Promise<void> {
@@ -86,11 +87,14 @@ export class ClockWatch {
     const { log } = this.#options;
     if (!this.#apart.has(store) && Math.abs(aheadMs) - uncertaintyMs > clockToleranceMs) {
       this.#apart.add(store);
-      const [ahead_ms, uncertainty_ms] = [Math.round(aheadMs), Math.ceil(uncertaintyMs)];
-      log.warn("clock differs from a store's", { store, ahead_ms, uncertainty_ms });
+      log.warn("system clock differs from the store's clock", {
+        store,
+        system_clock_ahead_ms: Math.round(aheadMs),
+        uncertainty_ms: Math.ceil(uncertaintyMs),
+      });
     } else if (this.#apart.has(store) && Math.abs(aheadMs) + uncertaintyMs <= clockToleranceMs) {
       this.#apart.delete(store);
-      log.info("clock agrees with the store's again", { store });
+      log.info("system clock agrees with the store's clock again", { store });
     }
   }
 

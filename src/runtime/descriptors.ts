@@ -80,10 +80,10 @@ export class Descriptors {
     this.#wanted = connections;
     listener.limitConnections(this.connections);
     if (this.share < connections / 2)
-      log.warn('too few file descriptors for limits.connections', {
-        limit: this.#limit,
-        needed: this.#kept + this.#perClient * connections,
-        connections: this.connections,
+      log.warn('file descriptor limit too low for limits.connections: fewer connections are accepted', {
+        descriptor_limit: this.#limit,
+        descriptors_needed: this.#kept + this.#perClient * connections,
+        connections_allowed: this.connections,
       });
   }
 

@@ -25,9 +25,12 @@ export const notRefused: readonly string[] = [
 /** The engine that `listen.engine` names. The other libraries are loaded, and a warning logged, only where it is `node`. */
 export async function loadEngine({ listen }: Config, log: Log): Promise<Engine> {
   if (listen.engine === 'built_in') return { createListener: undefined, openConnection: undefined };
-  log.warn('listen.engine is node: an emergency switch, which refuses less than the built-in engine', {
-    not_refused: notRefused,
-  });
+  log.warn(
+    'listen.engine is node: meant for emergencies only, it accepts input that the built-in engine refuses',
+    {
+      not_refused: notRefused,
+    },
+  );
   const [{ createNodeListener }, { UndiciConnection }] = await Promise.all([
     import('../node-engine/listener.ts'),
     import('../node-engine/upstream-connection.ts'),

@@ -61,11 +61,11 @@ export class ManagedReadings {
     const { log, reloads } = this.#options;
     if (isSuperseded && !this.#isSuperseded) log.warn(supersededMessage);
     if (this.#isSuperseded && !isSuperseded)
-      log.info('users and scope sets of the configuration are in force again');
+      log.info('users and scope sets in this configuration are in force again');
     this.#isSuperseded = isSuperseded;
     reloads.superseded(isSuperseded);
   }
 }
 
 const supersededMessage =
-  'users and scope sets of the configuration are not in force: another configuration was applied since; postern config apply applies this one';
+  'users and scope sets in this configuration are not in force, because a different configuration was applied later; to apply this one, run postern config apply';

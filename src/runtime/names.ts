@@ -37,8 +37,12 @@ export function createGatewayNames(
         failures[failureOf[code]]++;
       },
       onUnavailable: (host, { reason, earlier }) =>
-        log.warn('name servers unavailable', { host, reason, earlier_addresses: earlier }),
-      onAvailable: (host) => log.info('name servers available again', { host }),
+        log.warn('name lookup failed: name servers unavailable', {
+          host,
+          reason,
+          earlier_addresses_in_use: earlier,
+        }),
+      onAvailable: (host) => log.info('name lookup works again', { host }),
     },
   });
   return {

@@ -63,8 +63,15 @@ export class RefusedConnections {
       .map((reason) => [reason, now[reason] - this.#logged[reason]] as const)
       .filter(([, count]) => count > 0);
     const seconds = now.secondsWithout - this.#logged.secondsWithout;
-    if (since.length > 0) this.#log.warn('connections refused', Object.fromEntries(since));
-    if (seconds > 0) this.#log.warn('no file descriptor was free', { seconds });
+    if (since.length > 0)
+      this.#log.warn('client connections refused', {
+        count: since.reduce((sum, [, count]) => sum + count, 0),
+        reasons: Object.fromEntries(since),
+      });
+    if (seconds > 0)
+      this.#log.warn('ran out of file descriptors: new connections were closed unanswered', {
+        exhausted_seconds: seconds,
+      });
     if (since.length === 0 && seconds === 0) return;
     this.#logged = now;
     this.#lastLine = this.#now();

@@ -30,23 +30,34 @@ export class StoreHealth {
       this.#log.info('store available again', { store });
     },
     onNotificationsLost: (store, reason) =>
-      this.#log.warn('store change notifications unavailable', { store, reason }),
+      this.#log.warn(
+        'store does not deliver change notifications; it is checked at short intervals instead',
+        { store, reason },
+      ),
     onCreated: (store, file) => this.#log.info('store file created', { store, file }),
     onLogHeld: (store, { bytes, heldMs }) =>
-      this.#log.warn('log of the store file grows, because a snapshot is held', {
-        store,
-        log_bytes: bytes,
-        held_seconds: Math.round(heldMs / 1000),
-      }),
-    onLogEmptied: (store) => this.#log.info('log of the store file is small again', { store }),
+      this.#log.warn(
+        'write-ahead log of the store file is growing: a backup or another reader holds a snapshot open',
+        {
+          store,
+          wal_bytes: bytes,
+          snapshot_held_seconds: Math.round(heldMs / 1000),
+        },
+      ),
+    onLogEmptied: (store) => this.#log.info('write-ahead log of the store file is small again', { store }),
     onSecretsEncrypted: (isRemaining) =>
       isRemaining
         ? this.#log.warn(
-            'private keys and secrets encrypted, but the file still has an earlier copy; the next start tries to remove it',
+            'records file may still contain an earlier copy of private keys and secrets, because another process was reading it; the next start tries again to remove it',
           )
-        : this.#log.info('private keys and secrets encrypted'),
+        : this.#log.info(
+            'private keys and secrets in the records store were encrypted with the first key of records_encryption',
+          ),
     onNarrowed: (file, mode) =>
-      this.#log.warn('store file was exposed to others; now only its owner has access', { file, mode }),
+      this.#log.warn('store file was accessible to other users; its mode was changed to 0600', {
+        file,
+        former_mode: mode,
+      }),
   };
 
   /** True if the store is usable, as far as is known without asking it. */

@@ -114,9 +114,12 @@ async function applyAtStart(
 ): Promise<void> {
   const made = await applyManaged(config, { ...stores, audit, log, reading: 'next' });
   if (made.outcome === 'applied' && made.superseded !== null)
-    log.warn('users and scope sets of the configuration supersede those in force', {
-      superseded: made.superseded,
-    });
+    log.warn(
+      'users and scope sets in this configuration replaced those of a different one that was in force',
+      {
+        superseded_configuration_number: made.superseded,
+      },
+    );
 }
 
 /** Starts the parts that every configuration shares. */

@@ -53,7 +53,9 @@ export function createOfferedProviders(
     const offers = await Promise.race([offersCode(), sleep(maxWaitMs, true, { ref: false })]);
     if (!offers && !reported.has(name)) {
       reported.add(name);
-      log.warn('provider not on the sign-in page: it returns no authorization codes', { provider: name });
+      log.warn('identity provider left off the sign-in page: its metadata offers no authorization codes', {
+        provider: name,
+      });
     }
     return offers;
   }

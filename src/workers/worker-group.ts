@@ -176,7 +176,11 @@ export class WorkerGroup implements Serving {
     const turning = this.#slots.map(async ({ number, serving }) => {
       if (serving === null) return;
       await inTime(turn(serving)).catch((error: unknown) => {
-        if (!serving.hasEnded) this.#log.warn('worker replaced', { worker: number, err: error });
+        if (!serving.hasEnded)
+          this.#log.warn(
+            'worker failed to switch to the new configuration or certificates and is being replaced',
+            { worker: number, err: error },
+          );
         serving.kill();
       });
     });
@@ -241,7 +245,7 @@ function textsOf(tls: ListenersTls): ListenersTls {
 
 class NoResponse extends Error {
   constructor() {
-    super('a worker did not respond');
+    super('a worker did not respond in time');
     this.name = 'NoResponse';
   }
 }

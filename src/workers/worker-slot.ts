@@ -176,7 +176,7 @@ export class WorkerSlot {
       const { start, addresses } = this.#options.startAgain();
       await this.open(start);
       await this.#listen(addresses);
-      this.#options.log.info('worker started again', { worker: this.number });
+      this.#options.log.info('worker restarted', { worker: this.number });
     } catch (error) {
       if (!launched.hasEnded) this.#failure = error;
       launched.kill();

@@ -44,7 +44,7 @@ t.test('a provider that asks for a code later gets it later', async (t) => {
   );
   t.match(
     logLines().filter(({ msg }) => msg === 'identity provider unavailable'),
-    [{ provider: 'idp', cause: /status 503/ }],
+    [{ provider: 'idp', reason: /status 503/ }],
   );
 });
 

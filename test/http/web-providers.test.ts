@@ -227,7 +227,7 @@ t.test('with one provider and no passwords the page leads there at once', async 
 t.test('a provider without codes has no link', async (t) => {
   const { open, logLines } = await start(t, { discovery: { response_types_supported: ['id_token'] } });
   for (let count = 0; count < 2; count++) t.notMatch((await open('/postern/sign-in')).text, 'sign-in/staff');
-  t.equal(logLines().filter(({ msg }) => /provider not on the sign-in page/.test(String(msg))).length, 1);
+  t.equal(logLines().filter(({ msg }) => /provider left off the sign-in page/.test(String(msg))).length, 1);
 });
 
 t.test('a provider that is away', async (t) => {

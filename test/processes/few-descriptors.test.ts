@@ -56,9 +56,10 @@ t.test('clients that take all connections leave probes, stores and upstreams the
   const upstream = await startHoldingUpstream(t);
   const gateway = await startNarrowGateway(t, descriptors, { upstreams: { app: { url: upstream.url } } });
   const most = await gateway.metric('connections_max');
-  t.match(gateway.lines('too few file descriptors for limits.connections'), [
-    { level: 'warn', limit: descriptors, needed: Number, connections: most },
-  ]);
+  t.match(
+    gateway.lines('file descriptor limit too low for limits.connections: fewer connections are accepted'),
+    [{ level: 'warn', descriptor_limit: descriptors, descriptors_needed: Number, connections_allowed: most }],
+  );
   t.ok(most > descriptors / 4, `${most} clients`);
 
   const inside = await gateway.crowd(clients);
@@ -66,8 +67,10 @@ t.test('clients that take all connections leave probes, stores and upstreams the
   await stillWorks(t, gateway, inside);
   const refused = clients - most;
   t.equal(await gateway.metric('connections_refused_total', { reason: 'descriptors' }), refused);
-  await eventually('the line', () => gateway.lines('connections refused').length > 0);
-  t.match(gateway.lines('connections refused'), [{ level: 'warn', descriptors: refused }]);
+  await eventually('the line', () => gateway.lines('client connections refused').length > 0);
+  t.match(gateway.lines('client connections refused'), [
+    { level: 'warn', count: refused, reasons: { descriptors: refused } },
+  ]);
 
   const [idle, ...busy] = inside;
   const responses = busy.map((connection) => gateway.ask(connection, '/api/store/held'));

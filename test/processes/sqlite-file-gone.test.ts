@@ -70,7 +70,10 @@ t.test('another file in its place is left as it is, and so is its log', async (t
   const other = createSqliteRecords(file, { now });
   await createUser(other, newUser('9'), 'other');
   await eventually('noticed', () => outages.length > 0);
-  t.match(outages.at(-1), /^another file is in its place; put the former back, or restart to use that one$/);
+  t.match(
+    outages.at(-1),
+    /^the file was replaced by another; put the original back, or restart to use the new one$/,
+  );
   await t.rejects(createUser(store, newUser('2'), 'second'), { code: 'store_unavailable' });
   await store.close();
   t.ok(existsSync(`${file}-wal`), 'the log of the other one');
@@ -104,7 +107,7 @@ t.test('a symbolic link is followed, and noticed when it leads elsewhere', async
   await eventually('it goes on', () => returns === 1);
   rmSync(link);
   symlinkSync(elsewhere, link);
-  await refused(/^Error: another file is in its place/);
+  await refused(/^Error: the file was replaced by another/);
   rmSync(link);
   symlinkSync(target, link);
   await eventually('it goes on again', () => returns === 2);

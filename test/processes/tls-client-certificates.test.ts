@@ -152,7 +152,7 @@ for (const engine of engines) {
       t.equal(await response, 200);
       await closed;
       t.equal(await outcomeOf(port, next.issue('new')), 200);
-      t.ok(logLines().some(({ msg }) => msg === 'certificate renewed'));
+      t.ok(logLines().some(({ msg }) => msg === 'TLS files reloaded'));
     },
   );
 

@@ -40,8 +40,9 @@ t.test('a certificate that expires while it is in use is called so once', async 
   t.strictSame(errors(), []);
   advance(4 * dayMs);
   await eventually('the certificate is called expired', () => errors().length === 1);
-  const at = end.toISOString();
-  t.match(errors()[0], { msg: 'certificate has expired', file: 'listen.tls.cert', subject: 'CN=own', at });
+  const expired_at = end.toISOString();
+  const file = 'listen.tls.cert';
+  t.match(errors()[0], { msg: 'certificate has expired', file, subject: 'CN=own', expired_at });
   advance(2 * dayMs);
   await eventually('so is the authority', () => errors().length === 2);
   t.match(errors()[1], { msg: 'certificate has expired', file: 'listen.tls.client_ca' });
@@ -55,7 +56,8 @@ t.test('a replacement outside its own time is not called a renewed certificate',
   put(authority.issue('first', { extensions }));
   const { managementPort, logLines } = await startTestGateway(t, { config: { listen: { tls: files } } });
   // Without those of a moment at which only one of the two files was replaced.
-  const about = () => logLines().filter(({ msg }) => /^certificate re(?:newed|placed)/.test(String(msg)));
+  const about = () =>
+    logLines().filter(({ msg }) => /^(?:TLS files reloaded$|reloaded certificate)/.test(String(msg)));
   const rows = [
     ['has expired', { from: -3, to: -1 }],
     ['is not valid yet', { from: 1, to: 3 }],
@@ -63,7 +65,7 @@ t.test('a replacement outside its own time is not called a renewed certificate',
   for (const [index, [problem, times]] of rows.entries()) {
     const { cert } = await replace(`replacement-${index}`, times);
     await eventually('it is reported', () => about().length === index + 1);
-    const msg = `certificate replaced by one that ${problem}`;
+    const msg = `reloaded certificate ${problem}`;
     t.match(about()[index], { level: 'error', msg, subject: `CN=replacement-${index}` });
     const scraped = await scrape(managementPort);
     const seconds = scraped.value('certificate_expiry_timestamp_seconds', { file: 'cert' });
@@ -71,8 +73,13 @@ t.test('a replacement outside its own time is not called a renewed certificate',
   }
   const { cert } = await replace('good', {});
   await eventually('it is reported', () => about().length === 3);
-  const valid_until = new X509Certificate(cert).validToDate.toISOString();
-  t.match(about()[2], { level: 'info', msg: 'certificate renewed', valid_until });
+  const certificate_valid_until = new X509Certificate(cert).validToDate.toISOString();
+  t.match(about()[2], {
+    level: 'info',
+    msg: 'TLS files reloaded',
+    listener: 'listen',
+    certificate_valid_until,
+  });
 
   async function replace(label: string, times: object) {
     const made = authority.issue(label, { extensions, ...times });

@@ -50,7 +50,7 @@ for (const engine of ['built_in', 'node'])
       level: 'info',
       count: 1,
       reasons: { not_tls: 1 },
-      last: { code: 'ERR_SSL_HTTP_REQUEST', address: '127.0.0.1' },
+      last: { listener: 'listen', code: 'ERR_SSL_HTTP_REQUEST', address: '127.0.0.1' },
     });
     await send(port, 'SSH-2.0-x\r\n');
     await openssl('-tls1_1', '-cipher', 'ALL:@SECLEVEL=0');

@@ -63,7 +63,7 @@ t.test('a renewed certificate is shown to new connections, and old ones go on', 
     await request(old.socket);
   }
   old.socket.destroy();
-  t.ok(logLines().some(({ msg }) => msg === 'certificate renewed'));
+  t.ok(logLines().some(({ msg }) => msg === 'TLS files reloaded'));
 });
 
 t.test('a pair that does not fit together changes nothing until it does', async (t) => {

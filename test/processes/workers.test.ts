@@ -103,7 +103,7 @@ t.test('a worker is killed under load: its connections break, no others, and a n
   });
   t.match(lines, [
     { level: 'error', msg: 'worker ended', reason: 'SIGKILL', restart_in_ms: 0 },
-    { level: 'info', msg: 'worker started again' },
+    { level: 'info', msg: 'worker restarted' },
   ]);
   t.equal((await scrape(gateway.managementPort)).value('worker_restarts_total'), 1);
 });

@@ -161,8 +161,8 @@ function warned(gateway: TestGateway, pattern: RegExp, from = 0): boolean {
     .some(({ level, msg }) => level === 'warn' && pattern.test(`${msg}`));
 }
 
-const notApplied = /another configuration was applied since/;
-const supersedes = /supersede those in force/;
+const notApplied = /a different configuration was applied later/;
+const supersedes = /replaced those of a different one/;
 
 testOnEveryStore(
   'of several gateways one applies a configuration, and none one that a newer reading superseded',

@@ -119,9 +119,10 @@ testInOwnNetwork(import.meta.filename, etc, () => {
         if (status !== 200) t.fail(`the earlier address is used, not ${status}`);
         return gateway.logLines().find((line) => line.msg === msg && line.host === 'app');
       });
-    t.match(await lineWhileAsked('name servers unavailable'), { level: 'warn', earlier_addresses: 1 });
+    const failed = await lineWhileAsked('name lookup failed: name servers unavailable');
+    t.match(failed, { level: 'warn', earlier_addresses_in_use: 1 });
     dns.records.delete('app.shop.test');
-    await lineWhileAsked('name servers available again');
+    await lineWhileAsked('name lookup works again');
     await stop();
   });
 });

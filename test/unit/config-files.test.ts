@@ -212,9 +212,9 @@ ${other}`;
   };
   const key = 'upstreams.app.identity_headers';
   const address = (who: string) =>
-    `f:6:48: ${key}.X-Mail: tells addresses that need not be verified: add require: { email_verified: true } to ${who}`;
+    `f:6:48: ${key}.X-Mail: sends e-mail addresses that may be unverified: add require: { email_verified: true } to ${who}`;
   const name = (who: string) =>
-    `f:6:25: ${key}.Remote-User: tells names that people may have chosen themselves: ${who} has accounts: create`;
+    `f:6:25: ${key}.Remote-User: sends user names that people may have chosen themselves: ${who} has accounts: create`;
   t.strictSame(warningsOf('require: {}'), [name('corp'), address('corp')]);
   t.strictSame(warningsOf('accounts: existing'), [address('corp')]);
   for (const verified of ['true', '"true"'])

@@ -77,7 +77,7 @@ t.test('a console that is not apart from services is a warning', async (t) => {
       at('https://acme.example.com:8443'),
       'web.console.base_url: shares its cookies with base_url: give it another host',
     ],
-    http: [at('http://console.example.com'), 'web.console.base_url: should be https exactly if base_url is'],
+    http: [at('http://console.example.com'), 'web.console.base_url: should have the same scheme as base_url'],
     own: [at('https://console.example.com')],
     quick: [`${requiredAndRoute}web: { console: {} }\n`],
   } as const;

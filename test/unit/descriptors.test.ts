@@ -70,10 +70,10 @@ t.test('clients get as many connections as the configuration allows where they f
   t.strictSame(start({}, kept + 10_000).warnings, []);
   t.strictSame(start({}, kept + 9_999).warnings, [
     {
-      message: 'too few file descriptors for limits.connections',
-      limit: kept + 9_999,
-      needed: enough,
-      connections: 4_999,
+      message: 'file descriptor limit too low for limits.connections: fewer connections are accepted',
+      descriptor_limit: kept + 9_999,
+      descriptors_needed: enough,
+      connections_allowed: 4_999,
     },
   ]);
   t.equal(start({}, Number.POSITIVE_INFINITY).most, 10_000, 'where no limit is known');

@@ -13,21 +13,23 @@ t.test('a line at once, then one a minute with what has come meanwhile, and none
   const lines: (object | undefined)[] = [];
   const info = (_message: string, fields?: object) => void lines.push(fields);
   const handshakes = new FailedHandshakes({ info }, new MetricsRegistry());
-  handshakes.count(closed);
-  t.strictSame(lines.splice(0), [{ count: 1, reasons: { closed: 1 }, last: { code: 'ECONNRESET' } }]);
-  handshakes.count(plain);
-  for (let i = 0; i < 1000; i++) handshakes.count(closed);
-  handshakes.count(plain);
+  handshakes.count(closed, 'listen');
+  t.strictSame(lines.splice(0), [
+    { count: 1, reasons: { closed: 1 }, last: { listener: 'listen', code: 'ECONNRESET' } },
+  ]);
+  handshakes.count(plain, 'forward_auth[0]');
+  for (let i = 0; i < 1000; i++) handshakes.count(closed, 'listen');
+  handshakes.count(plain, 'forward_auth[0]');
   mock.timers.tick(59_999);
   t.strictSame(lines, []);
   mock.timers.tick(1);
-  const last = { code: plain.code, address: plain.address };
+  const last = { listener: 'forward_auth[0]', code: plain.code, address: plain.address };
   t.strictSame(lines.splice(0), [{ count: 1002, reasons: { not_tls: 2, closed: 1000 }, last }]);
   mock.timers.tick(60_000);
   t.strictSame(lines, [], 'a minute without any');
-  handshakes.count(plain);
+  handshakes.count(plain, 'forward_auth[0]');
   t.equal(lines.splice(0).length, 1, 'the next one at once again');
-  handshakes.count(plain);
+  handshakes.count(plain, 'forward_auth[0]');
   handshakes.close();
   t.equal(lines.splice(0).length, 1, 'what is left, at the end');
   mock.timers.tick(120_000);

@@ -125,7 +125,7 @@ t.test('a document with another issuer does not replace the valid one', async (t
   publish(provider, [], { issuer: 'http://other.example' });
   clock.now += 3_600_000;
   t.equal((await discovery.get()).issuer, provider.origin);
-  t.match(failures, [{ options: { cause: 'discovery: another issuer' } }]);
+  t.match(failures, [{ options: { cause: 'discovery document names another issuer' } }]);
 });
 
 t.test('an end of sessions elsewhere than https is left out: nobody has to go there', async (t) => {

@@ -71,8 +71,8 @@ t.test('a code that was certainly not redeemed can be sent again', async (t) => 
     t.equal(burnt.size, 0, `after ${status}`);
   }
   t.match(warnings, [
-    ['identity provider unavailable', { cause: /token: status 429/ }],
-    [/./, { cause: /503/ }],
+    ['identity provider unavailable', { reason: /token: status 429/ }],
+    [/./, { reason: /503/ }],
   ]);
   respondToCode(nonce);
   t.ok(await redeem());
@@ -109,7 +109,7 @@ t.test('calls that are each in time still have a common timeout', async (t) => {
   const tokens = { access_token: 'a', token_type: 'bearer', id_token: assertion({ nonce }) };
   stub.responses.set('/token', late(json(tokens)));
   stub.responses.set('/jwks', late(json({ keys: [jwkOf(es256)] })));
-  const refusal = { code: 'provider_unavailable', options: { cause: 'timed out over all calls' } };
+  const refusal = { code: 'provider_unavailable', options: { cause: 'the calls together took too long' } };
   await t.rejects(provider.redeem({ code: 'c', state }, mine), refusal);
 });
 
@@ -119,7 +119,7 @@ t.test('reading the presented code counts towards the timeout', async (t) => {
   const { promise: presented, resolve } = Promise.withResolvers<Presented>();
   setTimeout(resolve, 250, { code: 'c', state });
   stub.responses.set('/token', (_, response) => void setTimeout(() => response.end('{}'), 250));
-  const refusal = { code: 'provider_unavailable', options: { cause: 'timed out over all calls' } };
+  const refusal = { code: 'provider_unavailable', options: { cause: 'the calls together took too long' } };
   await t.rejects(provider.redeem(presented, mine), refusal);
 });
 

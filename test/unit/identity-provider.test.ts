@@ -152,7 +152,7 @@ t.test('while the provider is unavailable there is no start, and the log says so
   t.strictSame(warnings, [
     [
       'identity provider unavailable',
-      { provider: 'idp', cause: `GET ${stub.origin}/.well-known/openid-configuration: status 404` },
+      { provider: 'idp', reason: `GET ${stub.origin}/.well-known/openid-configuration: status 404` },
     ],
   ]);
 });

@@ -54,7 +54,7 @@ t.test('a process that others supersede says so once, and when it is in force ag
   await readings.check();
   await readings.check();
   t.equal(shared.isSuperseded, true);
-  t.match(said, [/another configuration was applied since/]);
+  t.match(said, [/a different configuration was applied later/]);
   t.equal(said.length, 1);
   shared.inForce = new Error('unavailable');
   await readings.check();

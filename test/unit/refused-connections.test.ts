@@ -21,6 +21,8 @@ function start() {
   return { registry, lines, refused, pass };
 }
 
+const message = 'client connections refused';
+
 t.test('the first refusals have a line within a second, further ones one a minute', async (t) => {
   const { registry, lines, refused, pass } = start();
   pass(5);
@@ -28,19 +30,19 @@ t.test('the first refusals have a line within a second, further ones one a minut
   for (let i = 0; i < 3; i++) refused.count('limit');
   refused.count('address');
   pass(1);
-  t.strictSame(lines.splice(0), [{ message: 'connections refused', limit: 3, address: 1 }]);
+  t.strictSame(lines.splice(0), [{ message, count: 4, reasons: { limit: 3, address: 1 } }]);
   for (let i = 0; i < 59; i++) {
     refused.count('descriptors');
     pass(1);
   }
   t.strictSame(lines, []);
   pass(1);
-  t.strictSame(lines.splice(0), [{ message: 'connections refused', descriptors: 59 }]);
+  t.strictSame(lines.splice(0), [{ message, count: 59, reasons: { descriptors: 59 } }]);
   pass(600);
   t.strictSame(lines, [], 'nothing is said of nothing');
   refused.count('limit');
   refused.flush();
-  t.strictSame(lines.splice(0), [{ message: 'connections refused', limit: 1 }], 'a stop writes the rest');
+  t.strictSame(lines.splice(0), [{ message, count: 1, reasons: { limit: 1 } }], 'a stop writes the rest');
 
   const text = await registry.text();
   t.match(text, 'postern_connections_refused_total{reason="limit"} 4');
@@ -94,8 +96,8 @@ t.test('seconds without a free descriptor are counted, and told', async (t) => {
   t.strictSame(JSON.parse(stdout), {
     seconds: '2',
     lines: [
-      ['no file descriptor was free', { seconds: 1 }],
-      ['no file descriptor was free', { seconds: 1 }],
+      ['ran out of file descriptors: new connections were closed unanswered', { exhausted_seconds: 1 }],
+      ['ran out of file descriptors: new connections were closed unanswered', { exhausted_seconds: 1 }],
     ],
   });
 });

@@ -29,7 +29,10 @@ const askersAreSome: Rule = ({ forward_auth = [] }, { report }) => {
   for (const [index, listener] of forward_auth.entries())
     for (const [at, block] of (listener?.proxies ?? []).entries())
       if (block !== undefined && isEveryone(block))
-        report(['forward_auth', index, 'proxies', at], 'lets every address ask: list only your proxies');
+        report(
+          ['forward_auth', index, 'proxies', at],
+          'lets every address ask for decisions: list only your proxies',
+        );
 };
 
 // No proxy asks about such a route, and no request is forwarded by it.
@@ -37,7 +40,10 @@ const decidedRoutesAreAsked: Rule = ({ routes = [], forward_auth = [] }, { repor
   if (forward_auth.length > 0) return;
   for (const [index, route] of routes.entries())
     if (route?.upstream === noUpstream)
-      report(['routes', index, 'upstream'], 'is none, and no forward_auth listener could be asked about it');
+      report(
+        ['routes', index, 'upstream'],
+        'is none, but no forward_auth listener is configured, so nothing uses this route',
+      );
 };
 
 // A service that keys accounts by address would hand an account to anyone who claims its address at the provider.
@@ -45,7 +51,7 @@ const addressesAreVerified: Rule = (config, { report }) => {
   const careless = Object.entries(config.identity_providers ?? {})
     .filter(([, provider]) => String(provider?.require?.email_verified) !== 'true')
     .map(([name]) => name);
-  const rule = `tells addresses that need not be verified: add require: { email_verified: true } to ${careless.join(', ')}`;
+  const rule = `sends e-mail addresses that may be unverified: add require: { email_verified: true } to ${careless.join(', ')}`;
   for (const { path, value } of identityHeaders(config))
     if (value === 'email' && careless.length > 0) report(path, rule, 'key');
 };
@@ -55,7 +61,7 @@ const namesAreGiven: Rule = (config, { report }) => {
   const open = Object.entries(config.identity_providers ?? {})
     .filter(([, provider]) => provider?.accounts === 'create')
     .map(([name]) => name);
-  const rule = `tells names that people may have chosen themselves: ${open.join(', ')} has accounts: create`;
+  const rule = `sends user names that people may have chosen themselves: ${open.join(', ')} has accounts: create`;
   for (const { path, value } of identityHeaders(config))
     if (value === 'username' && open.length > 0) report(path, rule, 'key');
 };
@@ -78,7 +84,7 @@ const consoleIsApart: Rule = ({ base_url, upstreams = {}, web }, { report }) => 
   if (own.hostname === shared.hostname)
     report([...consoleKeys, 'base_url'], 'shares its cookies with base_url: give it another host');
   else if (own.protocol !== shared.protocol)
-    report([...consoleKeys, 'base_url'], 'should be https exactly if base_url is');
+    report([...consoleKeys, 'base_url'], 'should have the same scheme as base_url');
 };
 
 /** True if an upstream may serve pages with scripts: any but the built-in echo. */

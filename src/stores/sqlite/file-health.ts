@@ -203,7 +203,7 @@ class OpenFiles {
       return undefined;
     } catch (error) {
       const { code = 'unknown' } = error as NodeJS.ErrnoException;
-      return { reason: `the file can't be found (${code})`, isGone: false };
+      return { reason: `the file can't be checked (${code})`, isGone: false };
     }
   }
 
@@ -237,5 +237,5 @@ function problemOf({ suffix, dev, ino }: OpenFile, found: BigIntStats | undefine
   if (found === undefined)
     return `the ${name} was moved or deleted; put it back, or restore a backup and restart`;
   if (found.dev === dev && found.ino === ino) return undefined;
-  return `another ${name} is in its place; put the former back, or restart to use that one`;
+  return `the ${name} was replaced by another; put the original back, or restart to use the new one`;
 }
