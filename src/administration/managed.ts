@@ -135,9 +135,7 @@ async function endSessionsOf(
   } catch (error) {
     log.warn(
       'sessions of users changed by the configuration have ended, but their entries stay in the session store until they expire',
-      {
-        err: error,
-      },
+      { err: error },
     );
   }
 }

@@ -27,9 +27,7 @@ export async function loadEngine({ listen }: Config, log: Log): Promise<Engine> 
   if (listen.engine === 'built_in') return { createListener: undefined, openConnection: undefined };
   log.warn(
     'listen.engine is node: meant for emergencies only, it accepts input that the built-in engine refuses',
-    {
-      not_refused: notRefused,
-    },
+    { not_refused: notRefused },
   );
   const [{ createNodeListener }, { UndiciConnection }] = await Promise.all([
     import('../node-engine/listener.ts'),

@@ -5,6 +5,13 @@ import type { MetricsRegistry } from '../metrics/registry.ts';
 /** Reasons for closing a connection before its first byte. */
 const reasons = ['limit', 'descriptors', 'address'] as const;
 
+/** Names of the reasons in the log. */
+const logNames = {
+  limit: 'connection_limit',
+  descriptors: 'descriptor_limit',
+  address: 'address_limit',
+} as const;
+
 /** A reason, as in the metric `connections_refused_total`. */
 export type RefusedBecause = (typeof reasons)[number];
 
@@ -60,7 +67,7 @@ export class RefusedConnections {
   flush(): void {
     const now = { ...this.#total, secondsWithout: this.#secondsWithout };
     const since = reasons
-      .map((reason) => [reason, now[reason] - this.#logged[reason]] as const)
+      .map((reason) => [logNames[reason], now[reason] - this.#logged[reason]] as const)
       .filter(([, count]) => count > 0);
     const seconds = now.secondsWithout - this.#logged.secondsWithout;
     if (since.length > 0)

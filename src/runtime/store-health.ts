@@ -38,11 +38,7 @@ export class StoreHealth {
     onLogHeld: (store, { bytes, heldMs }) =>
       this.#log.warn(
         'write-ahead log of the store file is growing: a backup or another reader holds a snapshot open',
-        {
-          store,
-          wal_bytes: bytes,
-          snapshot_held_seconds: Math.round(heldMs / 1000),
-        },
+        { store, wal_bytes: bytes, snapshot_held_seconds: Math.round(heldMs / 1000) },
       ),
     onLogEmptied: (store) => this.#log.info('write-ahead log of the store file is small again', { store }),
     onSecretsEncrypted: (isRemaining) =>

@@ -116,9 +116,7 @@ async function applyAtStart(
   if (made.outcome === 'applied' && made.superseded !== null)
     log.warn(
       'users and scope sets in this configuration replaced those of a different one that was in force',
-      {
-        superseded_configuration_number: made.superseded,
-      },
+      { superseded_configuration_number: made.superseded },
     );
 }
 

@@ -40,7 +40,8 @@ export function readTracingSettings(env: NodeJS.ProcessEnv, onProblem: OnProblem
     return null;
   }
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || 'http/json';
-  if (protocol !== 'http/json') onProblem('OTEL_EXPORTER_OTLP_PROTOCOL: traces are sent as http/json');
+  if (protocol !== 'http/json')
+    onProblem('OTEL_EXPORTER_OTLP_PROTOCOL is ignored: traces are sent as http/json');
 
   function count(name: string): number | undefined {
     const value = env[name]?.trim();

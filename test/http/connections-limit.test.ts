@@ -35,7 +35,7 @@ t.test('connections beyond limits.connections are closed, counted and logged', a
   t.equal(await metric('connections_refused_total', { reason: 'address' }), 0);
   const linesOf = () => gateway.logLines().filter(({ msg }) => msg === 'client connections refused');
   await eventually('the line', () => linesOf().length > 0);
-  t.match(linesOf(), [{ level: 'warn', count: 2, reasons: { limit: 2 } }]);
+  t.match(linesOf(), [{ level: 'warn', count: 2, reasons: { connection_limit: 2 } }]);
 
   await gateway.reload({ limits: { connections: 4, connections_per_address: 4 } });
   t.equal(await metric('connections_max'), 4, 'a reload counts at once');

@@ -69,7 +69,7 @@ t.test('clients that take all connections leave probes, stores and upstreams the
   t.equal(await gateway.metric('connections_refused_total', { reason: 'descriptors' }), refused);
   await eventually('the line', () => gateway.lines('client connections refused').length > 0);
   t.match(gateway.lines('client connections refused'), [
-    { level: 'warn', count: refused, reasons: { descriptors: refused } },
+    { level: 'warn', count: refused, reasons: { descriptor_limit: refused } },
   ]);
 
   const [idle, ...busy] = inside;

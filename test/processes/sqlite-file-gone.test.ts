@@ -151,7 +151,7 @@ t.test('a gateway whose records are moved away acknowledges nothing and says why
   );
   writeFileSync(file, '');
   await eventually('another file is there', async () =>
-    /^another file/.test((await readiness()).records.reason),
+    /^the file was replaced/.test((await readiness()).records.reason),
   );
   renameSync(`${file}.moved`, file);
   await eventually('it goes on', async () => (await readiness()).status === 200);

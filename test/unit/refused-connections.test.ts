@@ -30,19 +30,23 @@ t.test('the first refusals have a line within a second, further ones one a minut
   for (let i = 0; i < 3; i++) refused.count('limit');
   refused.count('address');
   pass(1);
-  t.strictSame(lines.splice(0), [{ message, count: 4, reasons: { limit: 3, address: 1 } }]);
+  t.strictSame(lines.splice(0), [{ message, count: 4, reasons: { connection_limit: 3, address_limit: 1 } }]);
   for (let i = 0; i < 59; i++) {
     refused.count('descriptors');
     pass(1);
   }
   t.strictSame(lines, []);
   pass(1);
-  t.strictSame(lines.splice(0), [{ message, count: 59, reasons: { descriptors: 59 } }]);
+  t.strictSame(lines.splice(0), [{ message, count: 59, reasons: { descriptor_limit: 59 } }]);
   pass(600);
   t.strictSame(lines, [], 'nothing is said of nothing');
   refused.count('limit');
   refused.flush();
-  t.strictSame(lines.splice(0), [{ message, count: 1, reasons: { limit: 1 } }], 'a stop writes the rest');
+  t.strictSame(
+    lines.splice(0),
+    [{ message, count: 1, reasons: { connection_limit: 1 } }],
+    'a stop writes the rest',
+  );
 
   const text = await registry.text();
   t.match(text, 'postern_connections_refused_total{reason="limit"} 4');
