@@ -56,8 +56,9 @@ async function followKeys({ keys, config, audit, log }: KeyRotationParts): Promi
     const times = timesOf(series, current);
     if (!keys.isDue(series, times)) continue;
     // A rotation is an event of the audit; publishing the next key is only a line of the log.
-    const { added } = await keys.turn(series, times, audit.withChange(automatic, signingKeyEvents));
-    if (added !== null) log.info('signing key added', { ...series, kid: added });
+    const { added, turn } = await keys.turn(series, times, audit.withChange(automatic, signingKeyEvents));
+    const signs = turn.needs === 'signer' ? 'signs at once' : 'does not sign yet';
+    if (added !== null) log.info(`signing key added; it ${signs}`, { ...series, kid: added });
   }
 }
 
