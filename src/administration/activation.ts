@@ -15,13 +15,13 @@ import { userEvent } from './user-events.ts';
 export type ActivationParts = PartsWith<'bootstrap' | 'activate'> & {
   readonly passwords: Pick<PasswordHasher, 'hash'>;
   readonly tokenThrottles: { readonly bootstrap: AddressThrottle };
-  /** The token of the first administrator, unless a reset created another; null: none is configured. */
+  /** The configured token for creating the first administrator, unless a reset has created another; null: none is configured. */
   readonly bootstrapToken: string | null;
 };
 
 /**
- * Refuses a wrong token, unless there is an administrator already; before any other problem, because without the token nothing
- * more can be learned. Rejects `invalid_bootstrap_token`, `too_many_attempts`.
+ * Refuses a wrong token, unless there is an administrator already. Called before any other problem is reported, because without
+ * the token nothing more may be learned. Rejects with `invalid_bootstrap_token`, `too_many_attempts`.
  */
 export async function assertBootstrapToken(
   { records, bootstrapToken, tokenThrottles, audit }: ActivationParts,

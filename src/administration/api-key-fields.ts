@@ -13,8 +13,8 @@ import { administratorSetId } from '../stores/scope-set.ts';
 import { toTimestamp } from './timestamp.ts';
 
 /**
- * Fields of a new key; an empty catalogue stands for any scope (the OpenAPI document). With `maxLifetimeMs`, `expires: null` is
- * malformed, and so is a later end. `now` is epoch ms.
+ * Schema of a new key; an empty catalogue allows any scope (for the OpenAPI document). Unless `maxLifetimeMs` is null, `expires`
+ * must not be null or later than that from now. `now` returns epoch ms.
  */
 export function apiKeyWriteCreate({
   catalogue,
@@ -49,8 +49,8 @@ export function apiKeyWriteCreate({
 type ShownApiKey = Omit<ListedApiKey, 'version'>;
 
 /**
- * A key as `ApiKeyRead`: never the key itself, never its hash. `hydrate` shows `created_by` and `scope_sets` as objects instead
- * of bare ids; `now` is epoch ms, to judge expiry.
+ * Presents a key as `ApiKeyRead`, without the key itself or its hash. `hydrate` shows `created_by` and `scope_sets` as objects
+ * instead of bare ids; `now` is epoch ms, to judge expiry.
  */
 export function presentApiKey(
   found: ShownApiKey,

@@ -16,9 +16,9 @@ import type { ChangeEvent } from './audit.ts';
 import { assertHolds, type Caller, type CallerRights, rightsOf, rightsOfHeld } from './caller.ts';
 import type { PartsWith, UseCaseParts } from './use-case.ts';
 
-/** Scopes that minting and revoking keys requires. */
+/** Scopes required to mint and revoke keys. */
 export const keysWrite = ['apikeys:write'] as const;
-/** Scopes that minting keys of other users requires. */
+/** Scopes required to mint keys for other users. */
 export const usersKeysWrite = ['apikeys:write', 'users:write'] as const;
 
 /** Dependencies of minting. */
@@ -34,13 +34,13 @@ export type NewKeyFields = z.output<ReturnType<typeof apiKeyWriteCreate>>;
 /** Owner of a new key. */
 export interface KeyOwner {
   readonly id: string;
-  /** Set if the caller mints a key of another user: that user has to hold every right of the key. */
+  /** True if the key is minted for a user whom the caller names, and who must hold every right of the key. */
   readonly mustHold: boolean;
 }
 
 /**
- * Mints a key, within the rights of the caller; `raw` is the key itself. `recheck` authenticates the caller once more after the
- * commit: if the caller lost the right in the meantime, the key is revoked again and the call rejects. Rejects `not_found`,
+ * Mints a key within the rights of the caller; `raw` is the key itself. `recheck` authenticates the caller once more after the
+ * commit: if the caller lost a right in the meantime, the key is revoked again and the call rejects. Rejects with `not_found`,
  * `insufficient_scope`, `expiry_exceeds_caller`, `conflict` for a disabled owner or a removed set, `not_authenticated` for a
  * removed owner or caller.
  */
@@ -102,7 +102,7 @@ function assertMayOwn(
   assertHolds(rightsOfHeld(holdings.ofUser(owner, origin)), granted, []);
 }
 
-/** A key that is minted for another user has no origin: it wasn't minted in a session of that user. */
+/** The origin of a new key: the caller's, but none in a key for another user, which isn't minted in a session of that user. */
 function originFrom(caller: CallerFound, ownerId: string): SessionOrigin | null {
   if (caller.kind === 'session') return caller.ref.userId === ownerId ? (caller.ref.origin ?? null) : null;
   if (caller.kind !== 'api_key' || caller.key?.key.createdBy !== ownerId) return null;
@@ -143,13 +143,13 @@ function earlier(one: number | null, other: number | null): number | null {
 export interface KeyRevocation {
   /** True to revoke every key that was minted with it, too, at any depth. */
   readonly children: boolean;
-  /** Judges the key; undefined if only keys minted with it are left. If it throws, all are kept. */
+  /** Judges the key, or undefined if only keys minted with it are left. If it throws, all keys are kept. */
   readonly judge?: (found: ListedApiKey | undefined) => void;
-  /** Id of the owner for the audit; default: left open. */
+  /** Id of the owner, for the audit event; default: null, not stated. */
   readonly ownerId?: string | null;
 }
 
-/** Revokes a key at once; resolves to the ids of all revoked keys. Rejects `not_found`. */
+/** Revokes a key at once; resolves to the ids of all revoked keys. Rejects with `not_found`. */
 export async function revokeKey(
   parts: PartsWith<'deleteApiKey'>,
   by: Caller,
@@ -174,7 +174,7 @@ function deleteKey(
   return records.deleteApiKey(id, { children, judge }, events);
 }
 
-/** Gives a key to another user, whose rights bound it from then on; `judge` may refuse. Rejects `not_found`. */
+/** Gives a key to another user, whose rights bound it from then on; `judge` may refuse. Rejects with `not_found`. */
 export async function transferKey(
   { records, audit }: PartsWith<'transferApiKey'>,
   by: Caller,
@@ -191,7 +191,7 @@ export async function transferKey(
   return moved;
 }
 
-/** An audit event about a key; `subject` is the id of its user, null if that is left open. */
+/** An audit event about a key; `subject` is the id of its user, or null if not stated. */
 export function keyEvent(
   event: ChangeEvent['event'],
   { id, label }: RemovedApiKey,

@@ -11,7 +11,7 @@ import type { AuditDraft, AuditEvent, AuditOf } from '../stores/audit.ts';
 import type { Author } from './caller.ts';
 import { toTimestamp } from './timestamp.ts';
 
-/** An event; its author, its time and, for users and sessions, its target are added. Default outcome: success. */
+/** Fields of an audit event. Its author, its time and, for users and sessions, its target are added. Default outcome: success. */
 type EventNamed<Name extends AuditEventName> = Omit<
   AuditDraft,
   'id' | 'event' | 'outcome' | keyof Author['origin'] | 'actor'
@@ -21,20 +21,20 @@ type EventNamed<Name extends AuditEventName> = Omit<
 /** An audit event that belongs to a change of the records. */
 export type ChangeEvent = EventNamed<Exclude<AuditEventName, UnrecordedAuditEvent>>;
 
-/** An event that belongs to no change of the records: access has ended, or something was refused. */
+/** An audit event that belongs to no change of the records: access has ended, or something was refused. */
 export type OtherEvent = EventNamed<UnrecordedAuditEvent>;
 
 interface AuditParts {
   readonly log: Pick<Log, 'audit'>;
-  /** Keeps an event about access that has ended in the records, without delaying that end; the log has the event already. */
+  /** Writes an event about the end of access to the records, without delaying that end; it has been logged already. */
   readonly keep: (event: AuditDraft) => void;
-  /** Set if a gateway on the same records should log the events of changes as well, because this process isn't one. */
+  /** True if a gateway on the same records should log the events of changes as well, because this process isn't a gateway. */
   readonly isForGateways?: boolean;
   /** Epoch ms. */
   readonly now: () => number;
 }
 
-/** The audit events of one process. */
+/** Writer of the audit events of one process. */
 export class Audit {
   readonly #parts: AuditParts;
 
@@ -42,7 +42,7 @@ export class Audit {
     this.#parts = parts;
   }
 
-  /** The events of a change: kept in its transaction, which fails without them, then logged. */
+  /** The events of a change: written in its transaction, which fails without them, then logged. */
   withChange<Result>(author: Author, eventsOf: (result: Result) => readonly ChangeEvent[]): AuditOf<Result> {
     const { log, isForGateways } = this.#parts;
     return {
@@ -54,7 +54,7 @@ export class Audit {
     };
   }
 
-  /** Logs an event that is part of no change, and keeps it unless its kind is only counted. */
+  /** Logs an event that is part of no change, and writes it to the records unless events of its kind are only counted. */
   record(author: Author, event: OtherEvent): void {
     const { log, keep, now } = this.#parts;
     const draft = draftOf(author, event);
@@ -72,7 +72,7 @@ function draftOf({ actor, origin }: Author, event: EventNamed<AuditEventName>): 
   return { outcome: 'success', actor, ...event, target: event.target ?? targetOf(event), ...origin };
 }
 
-/** The target of an event about its subject, or about its session. */
+/** The target of an event about its subject or its session; null for other events. */
 function targetOf({ event, subject, session }: EventNamed<AuditEventName>): AuditEntry['target'] {
   const { target: type } = auditEvents[event];
   if (type !== 'user' && type !== 'session') return null;
@@ -80,7 +80,7 @@ function targetOf({ event, subject, session }: EventNamed<AuditEventName>): Audi
   return id === null ? null : { type, id };
 }
 
-/** Resolves as `attempt` does; a refusal by the throttle is recorded before this rejects. */
+/** Resolves and rejects as `attempt` does; a refusal by the throttle is recorded first, as a failure named `event`. */
 export async function auditingThrottle<T>(
   attempt: Promise<T>,
   audit: Audit,
@@ -103,8 +103,8 @@ interface AuditedFields extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * The difference between two states of a record: the scopes and sets that were added or removed, and only the names of
- * other fields.
+ * The difference between two states of a record: the scopes and sets that were added or removed, and only the names of other
+ * fields; null if there is none.
  */
 export function changesBetween(before: AuditedFields, after: AuditedFields): AuditChanges | null {
   const { scopes, scope_sets, ...others } = after;
@@ -123,10 +123,10 @@ function difference(name: string, before: readonly string[] = [], after: readonl
   return added.length + removed.length === 0 ? {} : { [name]: { added, removed } };
 }
 
-/** Sorts after the id of any event of the same number. */
+/** Text that sorts after the id of any event with the same sequence number. */
 export const afterAnyId = '~';
 
-/** An audit event as `AuditEvent`. */
+/** Presents an audit event as `AuditEvent`. */
 export function presentAuditEvent(event: AuditEvent) {
   const { repeated } = event;
   return {

@@ -28,21 +28,21 @@ export interface Caller extends Author {
 
 const noRequest: Author['origin'] = { address: null, requestId: null };
 
-/** The operator of a command: anyone who can open the stores could change them without Postern. */
+/** The operator who runs a command, with every right: anyone who can open the stores could change them without Postern. */
 export const operator: Caller = { ref: { kind: 'command_line' }, actor: commandLine, origin: noRequest };
 
-/** The configuration, whose users and scope sets are applied to the records. */
+/** The configuration, as the caller that applies its users and scope sets to the records. */
 export const configured: Caller = { ref: { kind: 'configuration' }, actor: configuration, origin: noRequest };
 
 /** Postern itself: the author of changes that no request asked for. */
 export const automatic: Author = { actor: system, origin: noRequest };
 
-/** The caller of a request, by the session or key that was presented. */
+/** The caller of a request, identified by the session or key that was presented. */
 export function callerOf(principal: Principal, origin: Author['origin']): Caller {
   return { ref: refOf(principal), actor: actorOf(principal), origin };
 }
 
-/** The user of a credential, and the session or key that was presented. */
+/** The actor of a request: the user, and the session or key that was presented. */
 export function actorOf({ kind, userId, credentialId }: Principal): Actor {
   return kind === 'session'
     ? actorOfSession(userId, credentialId)
@@ -58,19 +58,19 @@ function refOf(principal: Principal): CallerRef {
   return { kind, userId, session: { id: credentialId, epoch }, origin, ...allowed };
 }
 
-/** Rights of the caller of a change by the presented credential, as of the change. */
+/** Rights of a change's caller, limited to those of the presented credential, as of the change. */
 export interface CallerRights {
   readonly scopes: ReadonlySet<string>;
   /** Ids of the sets that the credential may grant. */
   readonly scopeSets: ReadonlySet<string>;
-  /** True for the operator's commands, and for administrators with an unrestricted credential: nothing is beyond them. */
+  /** True for commands, for the configuration, and for administrators with an unrestricted credential: no right is missing. */
   readonly holdsEverything: boolean;
 }
 
 const everything: CallerRights = { scopes: new Set(), scopeSets: new Set(), holdsEverything: true };
 
 /**
- * Judges the caller of a change by what its transaction read. Refuses `invalid_token` and `invalid_api_key` when the
+ * Rights of a change's caller by the records that its transaction read. Refuses with `invalid_token` or `invalid_api_key` if the
  * credential has ended since it was presented; `now` is epoch ms.
  */
 export function rightsOf(caller: CallerFound, holdings: Holdings, now: number): CallerRights {
@@ -100,7 +100,7 @@ export function rightsOf(caller: CallerFound, holdings: Holdings, now: number): 
   }
 }
 
-/** Rights that a holder of these could grant. */
+/** Rights of a caller who holds these scopes and sets. */
 export function rightsOfHeld({ scopes, scopeSets }: HeldScopes): CallerRights {
   return {
     scopes: new Set(scopes),
@@ -122,9 +122,9 @@ export interface Wanted extends Held {
 }
 
 /**
- * Refuses `insufficient_scope`, naming the missing scopes, unless the caller holds every wanted scope and the wanted sets
- * themselves, because a set may grow. `needed` are the scopes that the call itself requires. Applies to granted rights, and to
- * the rights of a user who is to be changed: a caller who could change a holder of more could become one.
+ * Refuses with `insufficient_scope`, naming the missing scopes, unless the caller holds every wanted scope and the wanted sets
+ * themselves, because a set may grow. `needed` are the scopes that the call itself requires. Used for the rights that a call
+ * grants, and for those of a user that it changes: a caller who could change a user with more rights could gain them.
  */
 export function assertHolds(
   rights: CallerRights,
@@ -136,7 +136,7 @@ export function assertHolds(
   const missing = missingScopes(wanted, rights.scopes);
   const holdsSets = scopeSets.every((id) => rights.scopeSets.has(id));
   if (missing.length === 0 && holdsSets) return;
-  // A caller who holds each scope of a set, but not the set, is told the scopes: the name of a set stays private.
+  // Instead of a missing set, its scopes are named, even if the caller holds them: the name of a set stays private.
   const named = [missing, missingScopes(setScopes, rights.scopes), setScopes, wanted].find(
     (names) => names.length > 0,
   );

@@ -12,9 +12,9 @@ import { userEvent } from './user-events.ts';
 import { assertMayChange, assertUnmanaged } from './users.ts';
 
 /**
- * Invites a user who holds no more than the caller; an earlier invitation of the user ends. Resolves to the token by which the
- * user sets a password, shown this once, and to its end, epoch ms. Rejects `not_found`, `insufficient_scope`, `managed`, and
- * `conflict` for a service.
+ * Invites a user who holds no more than the caller; an earlier invitation of the user becomes invalid. Resolves to the token with
+ * which the user sets a password, shown only once, and to its expiry, epoch ms. Rejects with `not_found`, `insufficient_scope`,
+ * `managed`, and `conflict` for a service.
  */
 export async function inviteUser(
   parts: PartsWith<'inviteUser'>,
@@ -30,7 +30,7 @@ export async function inviteUser(
     decide(found, caller) {
       assertMayChange(parts, caller, found);
       assertUnmanaged(found);
-      // It could never be redeemed: a service never signs in.
+      // Such an invitation could never be redeemed: a service never signs in.
       if (found.user.kind === 'service') throw new Refusal('conflict');
       return { hash, maker: invitationMakerOf(by.ref), created, expires };
     },
@@ -41,8 +41,8 @@ export async function inviteUser(
 }
 
 /**
- * The maker of an invitation, derived from the caller. The maker's session may end before the invitation is redeemed; the
- * invitation then counts as that session would, with whatever its user holds at that time.
+ * The maker of an invitation: the caller, but without a particular session, which may end before the invitation is redeemed. What
+ * the maker may give is judged by the rights that the maker's user holds then.
  */
 function invitationMakerOf(ref: CallerRef): CallerRef {
   if (ref.kind !== 'session') return ref;
@@ -51,8 +51,8 @@ function invitationMakerOf(ref: CallerRef): CallerRef {
 }
 
 /**
- * The invited user; before any other problem, because without a valid token nothing more can be learned. Unknown, used, expired
- * and no longer valid invitations are refused alike. Rejects `invalid_invitation`, `too_many_attempts`.
+ * The invited user. Called before any other problem is reported, because without a valid token nothing more may be learned. All
+ * invalid invitations (unknown, used, expired, …) are refused alike. Rejects with `invalid_invitation`, `too_many_attempts`.
  */
 export async function requireInvited(
   parts: PartsWith<'findInvitation'> & { readonly tokenThrottles: { readonly invitation: AddressThrottle } },
@@ -70,7 +70,7 @@ export async function requireInvited(
   return invitation.found;
 }
 
-/** Sets the password of the invited user, once; the user's sessions end. Rejects `invalid_invitation`. */
+/** Sets the password of the invited user, once; the user's sessions end. Rejects with `invalid_invitation`. */
 export async function redeemInvitation(
   parts: PartsWith<'redeemInvitation'> & SessionEndParts,
   by: Author,
@@ -101,8 +101,8 @@ function refused(audit: Audit, by: Author, userId: string | null = null): Refusa
 }
 
 /**
- * True if an invitation still sets a password: its maker is enabled and holds all that the user holds now, and the user is
- * an enabled person whom the configuration does not manage.
+ * True if an invitation can still be redeemed: it hasn't expired, its maker is enabled and holds all that the user holds now, and
+ * the user is an enabled person whom the configuration does not manage.
  */
 function isRedeemable({ found, maker, expires }: InvitationFound, { holdings, now }: UseCaseParts): boolean {
   const { kind, disabled, managed } = found.user;

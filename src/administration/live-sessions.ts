@@ -8,16 +8,16 @@ import type { Session, SessionQuery, SessionSortField, Sessions } from '../store
 import type { UserWithSets } from '../stores/user.ts';
 import { toTimestamp } from './timestamp.ts';
 
-/** A session whose user may still use it. */
+/** A live session and its user. */
 export interface OwnedSession {
   readonly session: Session;
   readonly owner: UserWithSets;
 }
 
-/** Maximum number of reads of a page; each removes sessions that have ended by the records. */
+/** Maximum number of reads of a page: it is read again after removing sessions that have ended according to the records. */
 const maxReads = 4;
 
-/** Finder of the sessions that are alive by both the session store and the records. */
+/** Finder of sessions that are live according to both the session store and the records. */
 export class LiveSessionFinder {
   readonly #sessions: Pick<Sessions, 'find' | 'list' | 'revoke'>;
   readonly #records: Pick<Records, 'findUser'>;
@@ -33,7 +33,7 @@ export class LiveSessionFinder {
     return admitted([session], [await this.#records.findUser(session.userId)])[0];
   }
 
-  /** A page of live sessions. Sessions that ended with an earlier epoch of their user are removed, and so not counted. */
+  /** A page of live sessions. Sessions from an earlier epoch of their user have ended: they are removed, and so not counted. */
   async list(query: SessionQuery): Promise<ListPage<OwnedSession>> {
     for (let reads = 1; ; reads += 1) {
       const page = await this.#sessions.list(query);
@@ -62,12 +62,12 @@ function admitted(
   });
 }
 
-/** True if the session has ended for good. A cached record may be older than the session, which then has not ended. */
+/** True if the session has ended for good. It hasn't if only a cached record, older than the session, doesn't admit it. */
 function hasEnded({ id, epoch }: Session, owner: UserWithSets | undefined): boolean {
   return owner === undefined || (epoch < owner.user.epoch && id !== owner.user.carriedSession);
 }
 
-/** A session as `SessionRead`, without `current`. */
+/** Presents a session as `SessionRead`, without `current`. */
 export function presentSession(
   { session, owner }: OwnedSession,
   { holdings, hydrate }: { readonly holdings: Holdings; readonly hydrate: boolean },
@@ -91,7 +91,7 @@ export function scopesOf(session: Session, owner: UserWithSets, holdings: Holdin
   return session.scope === null ? held : intersectScopes(parseScope(session.scope) ?? [], held);
 }
 
-/** Characters of a User-Agent that are shown. */
+/** Maximum number of characters of a User-Agent that are shown. */
 const maxUserAgentLength = 256;
 
 /** The position of a session in the order of `sortBy`. */

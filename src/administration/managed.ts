@@ -29,7 +29,7 @@ export interface ApplyManagedOptions {
   readonly reading: ManagedReading;
 }
 
-/** Problems of a configuration that doesn't fit the records; nothing was changed. */
+/** Problems of a configuration that conflicts with the records; nothing was changed. */
 export class ManagedProblems extends Error {
   readonly findings: readonly Finding[];
 
@@ -122,7 +122,7 @@ function lastAdministrator({ users }: Config): Finding {
   return { path, rule: 'would leave no administrator who is enabled and can sign in', at: 'key' };
 }
 
-/** Ends the sessions of users who were disabled or got another password; by the records they have ended in any case. */
+/** Removes the sessions of users who were disabled or got another password; according to the records they have ended already. */
 async function endSessionsOf(
   { changedUsers }: ManagedChanges,
   { sessions, audit, log }: ApplyManagedOptions,

@@ -5,11 +5,11 @@ import { toTimestamp } from './timestamp.ts';
 /** Dependencies of presenting users. */
 export interface PresentUserParts {
   readonly holdings: Holdings;
-  /** The name of the provider with that issuer; null: none is configured. */
+  /** The name of the configured provider with that issuer; null if there is none. */
   readonly providerOf: (issuer: string) => string | null;
 }
 
-/** A user as `UserRead`: never the password's hash. */
+/** Presents a user as `UserRead`, without the hash of the password. */
 export function presentUser(record: UserRecord, { holdings, providerOf }: PresentUserParts) {
   const { user } = record;
   const granted = holdings.fromProviders(record);

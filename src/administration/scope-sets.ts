@@ -17,7 +17,7 @@ import { assertHolds, type Caller, rightsOf } from './caller.ts';
 import { toTimestamp } from './timestamp.ts';
 import type { PartsWith, UseCaseParts } from './use-case.ts';
 
-/** Scopes that changing scope sets requires. */
+/** Scopes required to change scope sets. */
 export const scopeSetsWrite = ['scopesets:write'] as const;
 
 const maxScopes = 256;
@@ -33,7 +33,7 @@ function setFields(catalogue: readonly string[]) {
   };
 }
 
-/** A new scope set; `catalogue` is sorted, and empty for any scope (the OpenAPI document). */
+/** Schema of a new scope set. `catalogue` is sorted; empty: any scope (for the OpenAPI document). */
 export function scopeSetCreate(catalogue: readonly string[]) {
   const { name, description, scopes } = setFields(catalogue);
   return z
@@ -41,7 +41,7 @@ export function scopeSetCreate(catalogue: readonly string[]) {
     .meta({ id: 'ScopeSetCreate' });
 }
 
-/** A merge patch (RFC 7396) of a scope set. */
+/** Schema of a merge patch (RFC 7396) of a scope set; `catalogue` as in {@link scopeSetCreate}. */
 export function scopeSetPatch(catalogue: readonly string[]) {
   const { name, description, scopes } = setFields(catalogue);
   return z
@@ -55,7 +55,7 @@ export function scopeSetPatch(catalogue: readonly string[]) {
 
 type ScopeSetPatch = z.output<ReturnType<typeof scopeSetPatch>>;
 
-/** A scope set as `ScopeSetRead`. */
+/** Presents a scope set as `ScopeSetRead`. */
 export function presentScopeSet(
   { id, name, description, scopes, created, updated, managed }: ScopeSetRecord,
   catalogue: ReadonlySet<string>,
@@ -71,7 +71,7 @@ export function presentScopeSet(
   };
 }
 
-/** Creates a set of scopes that the caller holds. Rejects `insufficient_scope`, `conflict`. */
+/** Creates a set of scopes, all of which the caller must hold. Rejects with `insufficient_scope`, `conflict`. */
 export function createScopeSet(
   { records, audit, ...parts }: PartsWith<'createScopeSet'>,
   by: Caller,
@@ -90,8 +90,8 @@ export function createScopeSet(
 }
 
 /**
- * Changes a set, if the caller holds its scopes of before and after; `judge` comes before the caller's rights. Rejects
- * `not_found`, `insufficient_scope`, `conflict`, `managed`.
+ * Changes a set if the caller holds its scopes from before and after the change; `judge` is called before the caller's rights are
+ * judged. Rejects with `not_found`, `insufficient_scope`, `conflict`, `managed`.
  */
 export async function changeScopeSet(
   { records, audit, ...parts }: PartsWith<'changeScopeSet'>,
@@ -120,8 +120,8 @@ export async function changeScopeSet(
 }
 
 /**
- * Removes a set that nothing holds, if the caller holds its scopes; resolves to the set as it was. Rejects `not_found`,
- * `insufficient_scope`, `conflict`, `managed`, `in_use`.
+ * Removes a set that no user, identity or key holds, if the caller holds its scopes; resolves to the removed set. Rejects with
+ * `not_found`, `insufficient_scope`, `conflict`, `managed`, `in_use`.
  */
 export async function removeScopeSet(
   { records, audit, ...parts }: PartsWith<'removeScopeSet'>,

@@ -13,7 +13,7 @@ import { type Author, actorOf, assertHolds, type Caller, rightsOf } from './call
 import type { PartsWith, UseCaseParts } from './use-case.ts';
 import { userEvent } from './user-events.ts';
 
-/** Scopes that ending sessions of others requires. */
+/** Scopes required to end sessions of others. */
 export const sessionsWrite = ['sessions:write'] as const;
 
 /** Dependencies of ending a session. */
@@ -26,8 +26,8 @@ export interface EndSessionParts extends Pick<UseCaseParts, 'audit' | 'onCredent
 export type EndedBy = Pick<AuditEntry, 'actor' | 'provider'>;
 
 /**
- * Ends a session with everything that it has in flight; resolves to the session if it was alive. `by` derives the actor
- * from the session. Rejects `store_unavailable`.
+ * Ends a session and everything that it has in flight; resolves to the session, or to undefined if it was not live. `by` derives
+ * the author from the session. Rejects with `store_unavailable`.
  */
 export async function endSession(
   { sessions, records, audit, onCredentialEnded }: EndSessionParts,
@@ -36,7 +36,7 @@ export async function endSession(
   by: (ended: Session) => EndedBy,
 ): Promise<Session | undefined> {
   const ended = await sessions.revoke(id);
-  // Also if another gateway ended it just before: what is in flight here ends at once, not with the next sweep.
+  // Even if another gateway ended it just before: what is in flight here ends at once, not with the next sweep.
   onCredentialEnded(id);
   if (ended === undefined) return undefined;
   if (!(await wasAlive(ended, records))) return undefined;
@@ -45,14 +45,14 @@ export async function endSession(
   return ended;
 }
 
-/** Actor of a sign-out: the caller with a token; without one, the user of the session whose cookie was sent. */
+/** Author of a sign-out: the caller with a token; without one, the user of the session whose cookie was sent. */
 export function byItsUser(principal: Principal | null): (ended: Session) => EndedBy {
   return ({ userId, id }) => ({
     actor: principal === null ? actorOfSession(userId, id) : actorOf(principal),
   });
 }
 
-/** True if the records admit the session too, or are unavailable: they never hold up the end of a session. */
+/** True if the records admit the session too, or are unavailable: they must not hold up the end of a session. */
 async function wasAlive(ended: Session, records: EndSessionParts['records']): Promise<boolean> {
   try {
     return admitsSession((await records.findUser(ended.userId))?.user, ended);
@@ -69,9 +69,9 @@ export interface SessionEndParts
 }
 
 /**
- * Removes the sessions of a user from their store, except one, and records their ends. By the epoch of the user's record, or
- * without a record, the sessions have ended already, so an unavailable store doesn't fail the call. Resolves to the ids;
- * undefined if the store is unavailable.
+ * Removes the sessions of a user from the session store, except one, and records their ends. They have ended already by the epoch
+ * of the user's record, or because there is no record, so an unavailable store doesn't fail the call. Resolves to their ids, or
+ * to undefined if the store is unavailable.
  */
 export function endSessions(
   parts: SessionEndParts,
@@ -82,7 +82,7 @@ export function endSessions(
   return unlessUnavailable(removeSessions(parts, by, userId, exceptId), parts);
 }
 
-/** Ends the sessions of a user, except one, in their store alone. Rejects `store_unavailable`. */
+/** Removes the sessions of a user, except one, from the session store, without a new epoch. Rejects with `store_unavailable`. */
 export async function removeSessions(
   { sessions, audit, onCredentialEnded }: SessionEndParts,
   by: Author,
@@ -107,7 +107,7 @@ export function recordSessionEnd(
   audit.record(by, { event: 'session_revoked', subject: userId, session: id, provider });
 }
 
-/** Ids of sessions removed from their store; undefined if the store is unavailable. */
+/** Resolves as `removal` does, or to undefined if the session store is unavailable. */
 async function unlessUnavailable(
   removal: Promise<readonly string[]>,
   { onSessionsKept }: Pick<SessionEndParts, 'onSessionsKept'>,
@@ -122,8 +122,8 @@ async function unlessUnavailable(
 }
 
 /**
- * Ends all sessions of a user by a new epoch of the user's record, then removes them from their store as {@link endSessions}
- * does; `isUser` is false for a user who is gone, and has none. Rejects `insufficient_scope`.
+ * Ends all sessions of a user by a new epoch of the user's record, then removes them from the session store as
+ * {@link endSessions} does; `isUser` is false if the user no longer exists. Rejects with `insufficient_scope`.
  */
 export async function endSessionsOfUser(
   parts: PartsWith<'endSessionsOfUser'> & SessionEndParts,
@@ -139,8 +139,8 @@ export async function endSessionsOfUser(
 }
 
 /**
- * Ends everyone's sessions by a new epoch of the tenant. `removed` resolves to the ids of those removed from their store;
- * undefined if the store is unavailable. Rejects `insufficient_scope` unless the caller is an administrator.
+ * Ends everyone's sessions by a new epoch of the tenant. `removed` resolves to the ids of those removed from the session store,
+ * or to undefined if it is unavailable. Rejects with `insufficient_scope` unless the caller is an administrator.
  */
 export async function endAllSessions(
   parts: PartsWith<'endAllSessions'> & { readonly sessions: Pick<Sessions, 'revokeAll'> },
@@ -174,9 +174,9 @@ export interface KeepSignInOptions extends Pick<UseCaseParts, 'audit' | 'now'> {
 }
 
 /**
- * Keeps the audit event of a sign-in together with the user's last sign-in; the session exists already, but its tokens have not
- * been sent. If the event can't be kept, the session is revoked and the call rejects: no one gets in without an event. A process
- * that is killed before the event is kept leaves a session without any token.
+ * Writes the audit event of a sign-in together with the time of the user's last sign-in, before the tokens of the new session are
+ * sent. If that fails, the session is revoked and the call rejects: no one gets in without an event. A process that is killed
+ * before the event is written leaves a session without any token.
  */
 export async function keepSignIn(
   { records, signIn, audit, now }: KeepSignInOptions,

@@ -7,7 +7,7 @@ import type { ChangeEvent } from './audit.ts';
 import type { Caller } from './caller.ts';
 import type { PartsWith } from './use-case.ts';
 
-/** Has the next key of a series sign; resolves to that key, and to when it signs (epoch ms), null for now. */
+/** Makes the next key of a series sign; resolves to that key and the time from which it signs (epoch ms; null: now). */
 export async function rotateSigningKey(
   parts: PartsWith<'turnSigningKeys'>,
   by: Caller,
@@ -21,7 +21,7 @@ export async function rotateSigningKey(
     : { key: next, signsLater: turnsAt(ours, times, time) };
 }
 
-/** Revokes a key, and has the next one sign; resolves to that one, undefined if nothing signs. Rejects `not_found`. */
+/** Revokes a key and makes the next one sign; resolves to the key that signs then, if any. Rejects with `not_found`. */
 export async function revokeSigningKey(
   parts: PartsWith<'signingKeys' | 'turnSigningKeys'>,
   by: Caller,

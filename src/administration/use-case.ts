@@ -14,7 +14,7 @@ export interface UseCaseParts {
   readonly random: (byteCount: number) => Uint8Array;
   /** Ends everything that a session or key has in flight. */
   readonly onCredentialEnded: (credentialId: string) => void;
-  /** Called if the session store is unavailable and keeps the ended sessions until they expire. Default: ignored. */
+  /** Called if ended sessions stay in the session store until they expire, because it is unavailable. Default: ignored. */
   readonly onSessionsKept?: (error: unknown) => void;
 }
 

@@ -11,8 +11,8 @@ export function createdUserEvents(made: UserRecord): readonly ChangeEvent[] {
 }
 
 /**
- * The audit events of a change to a user; none if nothing was changed. Disabling and enabling have an event of their
- * own, and so has a password; everything else is a change.
+ * The audit events of a change to a user; none if nothing was changed. Disabling, enabling and a new password have events of
+ * their own; everything else is in `user_changed`.
  */
 export function changedUserEvents({ before, after }: Changed<UserRecord>): readonly ChangeEvent[] {
   if (before === after) return [];
@@ -65,7 +65,7 @@ export function userEvent(
   return { event, subject: user.id };
 }
 
-/** The audited changes to a user: values of scopes and sets only, of other fields the names. */
+/** The audited changes to a user: values of scopes and sets, and only the names of other fields. */
 function userChanges(before: UserRecord | null, after: UserRecord | null) {
   return changesBetween(auditedFields(before), auditedFields(after));
 }

@@ -9,13 +9,13 @@ import type { PartsWith } from './use-case.ts';
 import { userEvent } from './user-events.ts';
 import { assertMayChange, assertUnmanaged } from './users.ts';
 
-/** An identity at the provider of that name. */
+/** An identity and the name of its provider. */
 export interface ProviderIdentity extends Identity {
   readonly provider: string;
 }
 
 /**
- * Links an identity: its sign-ins are this user's from now on. Rejects `not_found`, `insufficient_scope`, `managed`, and
+ * Links an identity to a user, as whom it signs in from now on. Rejects with `not_found`, `insufficient_scope`, `managed`, and
  * `conflict` if the identity is linked already.
  */
 export async function linkIdentity(
@@ -38,7 +38,7 @@ export async function linkIdentity(
 }
 
 /**
- * Unlinks an identity, and ends the user's sessions. Rejects `not_found` if the user has no such identity,
+ * Unlinks an identity, and ends the user's sessions. Rejects with `not_found` if the user has no such identity,
  * `insufficient_scope`, `managed`, `last_administrator`.
  */
 export async function unlinkIdentity(
@@ -60,12 +60,12 @@ export async function unlinkIdentity(
   await endSessions(parts, by, id);
 }
 
-/** An id that no set has; stands for a set that a grant names and that doesn't exist yet. */
+/** An id that no set has, in place of a set that a grant names but that doesn't exist yet. */
 const missingSet = '';
 
 /**
- * All rights named by the grants of the issuer's providers: a caller who links a subject decides whose account gets them,
- * whatever the subject is granted today.
+ * All rights that the issuer's providers can grant. A caller who links a subject decides whose account gets them, so the caller
+ * must hold all of them, whatever the subject is granted today.
  */
 async function everythingGrantable(
   { records, holdings }: PartsWith<'findScopeSetByName'>,

@@ -19,13 +19,13 @@ import { endSessions, type SessionEndParts } from './sessions.ts';
 import type { PartsWith, UseCaseParts } from './use-case.ts';
 import { changedUserEvents, createdUserEvents, removedUserEvents, userEvent } from './user-events.ts';
 
-/** Scopes that changing users requires. */
+/** Scopes required to change users. */
 export const usersWrite = ['users:write'] as const;
 
-/** A new user; `username` as parsed, scopes and sets in any order. */
+/** Fields of a new user; `username` as parsed, scopes and sets in any order. */
 export type NewUserFields = Omit<NewUser, 'id' | 'created' | 'lastLogin'>;
 
-/** Further judgement of a change by what its transaction found. */
+/** Further checks of a change against the records that its transaction found. */
 export interface Judgement<Found> {
   /** Called before the caller's rights are judged. */
   readonly judge?: (found: Found) => void;
@@ -33,7 +33,7 @@ export interface Judgement<Found> {
   readonly assertFree?: (found: Pick<UserRecord, 'user'>) => void;
 }
 
-/** Creates a user who holds no more than the caller. Rejects `insufficient_scope`, `conflict`. */
+/** Creates a user who holds no more than the caller. Rejects with `insufficient_scope`, `conflict`. */
 export async function createUser(
   parts: PartsWith<'createUserRecord' | 'findScopeSets'>,
   by: Caller,
@@ -60,8 +60,9 @@ export async function createUser(
 }
 
 /**
- * Changes a user whose rights, those before and those after the change, the caller holds too. A new password, or a change of
- * `disabled`, ends the user's sessions. Rejects `not_found`, `insufficient_scope`, `managed`, `conflict`, `last_administrator`.
+ * Changes a user if the caller holds the user's rights from before and after the change. A new password, or a change of
+ * `disabled`, ends the user's sessions. Rejects with `not_found`, `insufficient_scope`, `managed`, `conflict`,
+ * `last_administrator`.
  */
 export async function changeUser(
   parts: PartsWith<'changeUserRecord' | 'findScopeSets'> & SessionEndParts,
@@ -97,8 +98,8 @@ export async function changeUser(
 }
 
 /**
- * Sets the caller's own password; all other sessions of the caller end. `verified` is the record by which the current
- * password was judged. Rejects `wrong_password` if it has changed since, `managed`, `invalid_token`.
+ * Sets the caller's own password; all other sessions of the caller end. `verified` is the record with which the current password
+ * was verified. Rejects with `wrong_password` if the password has changed since, `managed`, `invalid_token`.
  */
 export async function changeOwnPassword(
   parts: PartsWith<'changeUserRecord'> & SessionEndParts,
@@ -125,8 +126,8 @@ export async function changeOwnPassword(
 }
 
 /**
- * Removes a user with all sessions and, as `keys` says, the keys. Rejects `not_found`, `insufficient_scope`, `managed`,
- * `last_administrator`.
+ * Removes a user and the user's sessions; `keys` says what happens to the user's keys. Rejects with `not_found`,
+ * `insufficient_scope`, `managed`, `last_administrator`.
  */
 export async function removeUser(
   parts: PartsWith<'removeUserRecord'> & SessionEndParts,
@@ -153,8 +154,8 @@ export async function removeUser(
 }
 
 /**
- * Forgets the failed sign-ins of a user; counts against addresses stay. Rejects `not_found`, `insufficient_scope`, and
- * `store_unavailable`, before or after the event.
+ * Forgets the failed sign-ins of a user, but not those counted by address alone. Rejects with `not_found`, `insufficient_scope`,
+ * and with `store_unavailable`, before or after the audit event is written.
  */
 export async function liftThrottle(
   parts: PartsWith<'judgeUserRecord'>,
@@ -162,7 +163,7 @@ export async function liftThrottle(
   by: Caller,
   id: string,
 ): Promise<UserRecord> {
-  // The event first: the counters may be in another store, and nothing is lifted without it.
+  // The event comes first: the counters may be in another store, and must not be lifted without an event.
   const found = await parts.records.judgeUserRecord(id, {
     caller: by.ref,
     decide: (judged, caller) => assertMayChange(parts, caller, judged),
@@ -173,7 +174,7 @@ export async function liftThrottle(
   return found;
 }
 
-/** Refuses `insufficient_scope` unless the caller holds everything that the user can hold, and every right that is added. */
+/** Refuses with `insufficient_scope` unless the caller holds all that the user can hold, and every right that is added. */
 export function assertMayChange(
   { holdings, now }: UseCaseParts,
   caller: CallerFound,
@@ -185,14 +186,14 @@ export function assertMayChange(
   assertHolds(rights, added, usersWrite);
 }
 
-/** Refuses `managed` for a user that a configuration manages. */
+/** Refuses with `managed` for a user whom the configuration manages. */
 export function assertUnmanaged({ user }: { readonly user: Pick<User, 'managed'> }): void {
   if (user.managed) throw new Refusal('managed');
 }
 
 /**
- * A key that is kept, or given to another user, is no longer bounded by its owner: it regains what the owner had lost. So it is
- * judged like a key that is minted now, by the caller and for the new owner. The operator may mint any key for anyone.
+ * Refuses to keep or transfer keys that the caller could not mint now for the new owner: a key is no longer bounded by the
+ * removed owner, so it regains rights that the owner had lost. The operator may mint any key for anyone.
  */
 function assertKeysMayStay(
   { holdings, catalogue, now }: UseCaseParts,

@@ -89,7 +89,7 @@ const auditEventPage = z
   })
   .meta({ id: 'AuditEventCursorPage' });
 
-/** `GET /api/admin/audit/`: one page of audit events; ascending, its next pages are an exact feed. */
+/** `GET /api/admin/audit/`: one page of audit events. Ascending, following `next_page` gives every event exactly once. */
 export const auditList: EndpointDefinition = {
   id: 'Audit-List',
   method: 'GET',
@@ -121,20 +121,20 @@ export const auditList: EndpointDefinition = {
 /** `GET /api/admin/audit/filters`: the fields by which the list is filtered and sorted. */
 export const auditFilters = defineFilters('Audit-Filters', auditList, () => auditListSpec);
 
-/** Past the last page comes what is not written yet: after the last number that was given, whatever the filters. */
+/** The starts of an ascending page. Its `next` is never null: at the end, it is the place after the last event ever written. */
 function endless(starts: PageStarts, { last }: AuditPage): PageStarts {
   const end = { from: { value: last, id: afterAnyId }, inclusive: false, backwards: false };
   return { ...starts, next: starts.next ?? end };
 }
 
-/** True if events after a feed's cursor have been dropped. */
+/** True if, in ascending order, events after the cursor have been dropped. */
 function hasGap({ sortOrder, from, inclusive, backwards }: AuditQuery, { dropped }: AuditPage): boolean {
   if (sortOrder !== 'asc' || backwards || from === undefined) return false;
   const position = from.value as number;
   return inclusive ? position <= dropped : position < dropped;
 }
 
-/** `GET /api/admin/audit/{id}`. */
+/** `GET /api/admin/audit/{id}`: one audit event. */
 export const auditRead: EndpointDefinition = {
   id: 'Audit-Read',
   method: 'GET',

@@ -6,7 +6,7 @@ import { anonymousIn } from './caller.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import { newPassword, newUsername, passwordProblems, readTokenAlone, readWriteBody } from './write-body.ts';
 
-/** Body of an activation; any string is accepted as token here, because a wrong token is 401. */
+/** Schema of an activation's body. Any string is accepted as token, because a wrong token is refused with 401, not 422. */
 function activationBody(minPasswordLength: number) {
   return z
     .strictObject({ token: z.string(), username: newUsername(), password: newPassword(minPasswordLength) })
@@ -23,7 +23,7 @@ export const bootstrap: EndpointDefinition<'open'> = {
   guard: 'open',
   summary: 'Makes the first administrator',
   description: 'Once per records store. Wrong tokens are counted per address.',
-  // The minimum length is configured; everywhere a password must not be blank.
+  // The minimum length depends on the configuration, but a blank password is never allowed.
   body: { schema: () => activationBody(1) },
   success: { status: 201, description: 'The administrator.', schema: () => activatedUser },
   refusals: [

@@ -10,17 +10,17 @@ export function callerIn(call: { readonly exchange: Exchange; readonly principal
   return callerOf(call.principal, originOf(call.exchange));
 }
 
-/** A client without a credential that could be checked; `user` is whom the credential was issued to, if that is known. */
+/** The author of a request without a verified credential; `user` is the id of the user whose credential it was, if known. */
 export function anonymousIn(exchange: Exchange, user?: string): Author {
   return authorIn(exchange, user === undefined ? anonymous : { ...anonymous, user });
 }
 
-/** Postern itself, because of a request. */
+/** Postern itself, as the author of something that a request caused. */
 export function systemIn(exchange: Exchange): Author {
   return authorIn(exchange, system);
 }
 
-/** An actor, because of a request. */
+/** An actor, as the author of something that a request caused. */
 export function authorIn(exchange: Exchange, actor: Actor): Author {
   return { actor, origin: originOf(exchange) };
 }

@@ -25,7 +25,7 @@ export interface EndpointParts extends UseCaseParts {
   /** The refresh cookie. */
   readonly cookie: CookieAttributes;
   readonly cookies: RefreshCookies;
-  /** Headers by which a browser forgets its session, names and values in turn. */
+  /** Headers that make a browser forget its session: names and values in turn. */
   readonly forgetting: readonly string[];
   readonly cursors: Cursors;
   readonly passwords: PasswordHasher;
@@ -33,19 +33,19 @@ export interface EndpointParts extends UseCaseParts {
   readonly login: PasswordSignIn;
   readonly signIn: SignIn;
   readonly throttle: LoginThrottle;
-  /** Throttles of the tokens that replace a credential: of activation and of invitations. */
+  /** Throttles of attempts with the bootstrap token and with invitation tokens. */
   readonly tokenThrottles: { readonly bootstrap: AddressThrottle; readonly invitation: AddressThrottle };
-  /** The token of the first administrator, unless a reset created another; null: none is configured. */
+  /** The configured token for creating the first administrator, unless a reset has created another; null: none is configured. */
   readonly bootstrapToken: string | null;
   /** Prefix of API keys. */
   readonly keyPrefix: string;
-  /** The longest life of an API key, milliseconds; null: no bound. */
+  /** Maximum lifetime of an API key, ms; null: no bound. */
   readonly maxKeyLifetimeMs: number | null;
   /** The issuer of each configured identity provider, by name. */
   readonly issuers: ReadonlyMap<string, string>;
-  /** The name of the provider with that issuer; null: none is configured. */
+  /** The name of the configured provider with that issuer; null if there is none. */
   readonly providerOf: (issuer: string) => string | null;
   readonly isKnownOrigin: IsKnownOrigin;
-  /** Incremented for every refresh cookie that is judged, and every refresh without one. */
+  /** Number of refreshes by outcome; a refresh without a cookie counts as `refused`. */
   readonly refreshes: Record<RefreshOutcome, number>;
 }

@@ -5,7 +5,7 @@ import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
 
-/** Admits a session or an API key that holds all of the scopes. */
+/** Guard that admits a session or an API key that holds all of the scopes. */
 export interface ScopeGuard {
   readonly scopes: readonly string[];
 }
@@ -23,7 +23,7 @@ export type CallerOf<G extends Guard> = G extends 'open'
     ? Principal | null
     : Principal;
 
-/** Call of an own endpoint, past its guard. */
+/** Call to one of Postern's own endpoints that the guard has admitted. */
 export interface Call<G extends Guard = ScopeGuard> {
   readonly exchange: Exchange;
   readonly principal: CallerOf<G>;
@@ -49,35 +49,35 @@ export interface Endpoint<G extends Guard = ScopeGuard> {
   /** Without trailing slash; the last segment, or the one before it, may be `{id}`. */
   readonly path: string;
   readonly guard: G;
-  /** Errors carry OAuth's `error` and `error_description` too. */
+  /** True if errors carry OAuth's `error` and `error_description` too. */
   readonly oauth?: boolean;
-  /** HEAD is refused although GET is served. */
+  /** True if HEAD is refused although GET is served. */
   readonly noHead?: boolean;
   readonly handle: Handle<G>;
 }
 
-/** Endpoint behind any of the guards. */
+/** Endpoint with any of the guards. */
 export type AnyEndpoint = Endpoint<'open'> | Endpoint<'sign_out'> | Endpoint<'session'> | Endpoint;
 
 /**
- * Documentation of an endpoint of the API, from which the OpenAPI document is made. A schema is a function, because those
- * for the document alone are built only with it.
+ * Documentation of an endpoint of the API, from which the OpenAPI document is made. Schemas are given as functions, so that those
+ * that only the document needs are built only when it is made.
  */
 export interface Operation<G extends Guard = Guard> extends Omit<Endpoint<G>, 'handle'> {
   /** `<Tag>-<Name>`. */
   readonly id: `${string}-${string}`;
-  /** Path as clients call it: a list with its trailing slash; `{provider}` is the name of a provider. */
+  /** Path as clients call it: a list's has a trailing slash; `{provider}` is the name of a provider. */
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** The refresh cookie is a credential too, besides what the guard accepts. */
+  /** True if the refresh cookie is accepted as a credential, too, besides those that the guard accepts. */
   readonly takesCookie?: boolean;
   readonly query?: () => z.ZodObject;
   /** Set if `If-Match` is evaluated. */
   readonly takesIfMatch?: true;
   readonly body?: OperationBody;
   readonly success: OperationSuccess;
-  /** Codes besides those of the guard and those of every operation. */
+  /** Codes of refusals, besides those of the guard and those common to all operations. */
   readonly refusals: readonly RefusalCode[];
 }
 
@@ -86,7 +86,7 @@ export interface OperationBody {
   /** Default: JSON. */
   readonly mediaType?: 'application/x-www-form-urlencoded';
   readonly schema: () => z.ZodObject;
-  /** Code of a malformed body, which is then among the operation's; absent: 422. */
+  /** Code of the refusal of a malformed body, which is also in `refusals`; absent: a 422. */
   readonly malformed?: RefusalCode;
 }
 
@@ -100,13 +100,13 @@ export interface OperationSuccess {
   readonly headers?: readonly string[];
 }
 
-/** Endpoint of the API as its file defines it: documentation, and steps over the parts of a configuration. */
+/** Definition of an endpoint of the API: its documentation, and a function that builds its handler. */
 export interface EndpointDefinition<G extends Guard = ScopeGuard, Parts = EndpointParts>
   extends Operation<G> {
   create(parts: Parts): Handle<G>;
 }
 
-/** Definition behind any of the guards. */
+/** Definition of an endpoint with any of the guards. */
 export type AnyDefinition =
   | EndpointDefinition<'open'>
   | EndpointDefinition<'sign_out'>

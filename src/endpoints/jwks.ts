@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EndpointDefinition } from './endpoint.ts';
 
-/** A JWK set (RFC 7517 §5); what else a key has depends on its type (RFC 7518 §6, RFC 8037 §2). */
+/** Schema of a JWK set (RFC 7517 §5); the other members of a key depend on its type (RFC 7518 §6, RFC 8037 §2). */
 const jwkSet = z
   .object({
     keys: z.array(
@@ -10,7 +10,7 @@ const jwkSet = z
   })
   .meta({ id: 'JsonWebKeySet' });
 
-/** Caching of published keys: a key is published for longer than this before it signs. */
+/** `Cache-Control` of published keys. A new key is published for longer than this `max-age` before it signs. */
 const cacheControl = 'public, max-age=300';
 
 const published = {

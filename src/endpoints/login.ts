@@ -4,7 +4,7 @@ import { readForm } from '../input/url-encoded.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import { loginResponse } from './sign-in.ts';
 
-/** Form of a sign-in, in FastAPI's order of fields. */
+/** Schema of the sign-in form, with the fields in FastAPI's order. */
 const loginForm = z
   .object({
     grant_type: z
@@ -12,7 +12,7 @@ const loginForm = z
       .regex(/^password$/)
       .optional()
       .describe('Only `password`.'),
-    // A blank field is missing.
+    // A blank field counts as missing.
     username: z.string().meta({ minLength: 1 }),
     password: z.string().meta({ format: 'password', minLength: 1 }),
     scope: z.string().default('').describe('Space-separated; blank asks for everything the user holds.'),

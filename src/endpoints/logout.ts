@@ -7,7 +7,7 @@ import { originOf } from './caller.ts';
 import type { Call, EndpointDefinition } from './endpoint.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
 
-/** `Sec-Fetch-Site` of a sign-out by the cookie alone: another site's link or image must not end a session. */
+/** Values of `Sec-Fetch-Site` with which the cookie alone signs out: another site's link or image must not end a session. */
 const trustedSites: ReadonlySet<string> = new Set(['', 'none', 'same-origin', 'same-site']);
 
 /** `GET /api/logout`: ends the session of the bearer token, and every session of a valid refresh cookie. */

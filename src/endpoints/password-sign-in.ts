@@ -11,7 +11,7 @@ import type { User, UserWithSets } from '../stores/user.ts';
 import { anonymousIn, originOf } from './caller.ts';
 import type { SignedIn, SignIn } from './sign-in.ts';
 
-/** Fields of the form. `scope` is space-separated; blank asks for everything the user holds. */
+/** Fields of the sign-in form. `scope` is space-separated; blank asks for everything the user holds. */
 export interface PasswordLogin {
   readonly username: string;
   readonly password: string;
@@ -35,8 +35,8 @@ export class PasswordSignIn {
   }
 
   /**
-   * A new session for the user of that name and password. Rejects with `invalid_credentials`, whatever is wrong,
-   * `too_many_attempts`, `overloaded`, `store_unavailable`.
+   * Creates a session for the user with that name and password. Rejects with `invalid_credentials`, whichever of them is wrong,
+   * and with `too_many_attempts`, `overloaded`, `store_unavailable`.
    */
   async signIn(exchange: Exchange, form: PasswordLogin): Promise<SignedIn> {
     const { throttle, audit } = this.#options;
@@ -53,7 +53,7 @@ export class PasswordSignIn {
     return signedIn;
   }
 
-  /** Judges the password, and once more if the user's sessions have been ended since it was verified. */
+  /** Judges the password, and judges it once more if the user's sessions were ended after it was verified. */
   async #judge(exchange: Exchange, form: PasswordLogin): Promise<SignedIn> {
     const started = await this.#startSession(exchange, await this.#requireUser(form), form);
     if (started !== undefined) return started;
@@ -72,11 +72,11 @@ export class PasswordSignIn {
     const { ok, rehash: isDated } = await passwords.verify(hash, password);
     if (found === undefined || !ok) throw invalidCredentials(found?.user.id);
     if (isDated) await this.#rehash(found.user, password);
-    // As it was when the password was verified: whatever ends sessions after that ends the one to be created, too.
+    // The record as it was before the verification: whatever has ended the user's sessions since then ends the new one, too.
     return found;
   }
 
-  /** Brings a hash up to the cost that is configured now. */
+  /** Replaces a hash of another cost by one of the cost that is configured now. */
   async #rehash({ id, passwordHash: verified }: User, password: string): Promise<void> {
     const { records, passwords } = this.#options;
     const passwordHash = await passwords.hash(password.normalize('NFC'));
@@ -86,8 +86,8 @@ export class PasswordSignIn {
   }
 
   /**
-   * The session has ended before it began if the user's sessions were ended after the password was verified: its epoch is
-   * an earlier one. It is undefined then, rather than a response whose token no one accepts.
+   * Starts a session. Resolves to undefined if the user's sessions were ended after the password was verified: the new session
+   * has the earlier epoch, so its tokens would be refused.
    */
   async #startSession(
     exchange: Exchange,
@@ -120,7 +120,7 @@ function invalidCredentials(userId: string | undefined): Refusal {
   return new Refusal('invalid_credentials', { cause: userId });
 }
 
-/** False for a `service`, too: it has no password, and a hash written into the database counts for nothing. */
+/** True for an enabled person. A `service` has no password: even a hash written directly into the database is ignored. */
 function maySignIn({ disabled, kind }: User): boolean {
   return !disabled && kind === 'person';
 }

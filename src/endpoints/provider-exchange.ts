@@ -42,10 +42,10 @@ const exchangeResponse = loginResponse
   .extend({ return_to: z.string().optional().describe('As passed to the start.') })
   .meta({ id: 'ExchangeResponse' });
 
-/** Reads the fields from query or form; throws {@link ../errors.ts ValidationError}. */
+/** Reads the fields of the schema from query or form; throws {@link ../errors.ts ValidationError}. */
 type ReadFields = <S extends z.ZodObject>(schema: S) => z.output<S>;
 
-/** Reads what the provider gave the front end, by the provider's `response`. Rejects as `requiresIssuer` does. */
+/** Reads an assertion or a code, as the provider's `response` says. Rejects as `read` and `requiresIssuer` do. */
 export async function readPresented(
   provider: Pick<IdentityProvider, 'response' | 'requiresIssuer'>,
   read: ReadFields,
@@ -55,7 +55,7 @@ export async function readPresented(
     return { assertion, issuer };
   }
   const { code, state, iss: issuer } = read(codeFields);
-  // Problems of the client's own are reported without a call to the provider.
+  // Other problems of the request are reported without a call to the provider.
   if (issuer === undefined && (await provider.requiresIssuer())) read(codeFieldsWithIssuer);
   return { code, state, issuer };
 }
@@ -92,8 +92,8 @@ const exchange = {
 } as const;
 
 /**
- * `GET /api/login/{provider}/exchange`: a session for what the provider gave the front end (OpenID Connect Core §3.1.2.5,
- * §3.2.2.5; RFC 9207).
+ * `GET /api/login/{provider}/exchange`: creates a session from the response that the provider gave the front end (OpenID Connect
+ * Core §3.1.2.5, §3.2.2.5; RFC 9207).
  */
 export const providerExchange: EndpointDefinition<'open', ProviderExchangeParts> = {
   ...exchange,
@@ -110,7 +110,7 @@ export const providerExchange: EndpointDefinition<'open', ProviderExchangeParts>
   },
 };
 
-/** `POST /api/login/{provider}/exchange`: as the GET, with the fields in a form. */
+/** `POST /api/login/{provider}/exchange`: the same as the GET, with the fields in a form. */
 export const providerExchangeForm: EndpointDefinition<'open', ProviderExchangeParts> = {
   ...exchange,
   id: 'Authentication-ExchangeForm',
@@ -121,7 +121,7 @@ export const providerExchangeForm: EndpointDefinition<'open', ProviderExchangePa
 
   create(parts) {
     return async ({ exchange, body, contentType }) => {
-      // Login CSRF: a foreign page must not sign a browser in to another account, or use up its start.
+      // Login CSRF: a foreign page must not sign a browser in to another account, or use up the start of its sign-in.
       assertNotForeignPage(exchange.head, parts.isKnownOrigin);
       return respond(parts, exchange, (schema) =>
         readForm(body, contentType, schema, { secret: secretFields }),

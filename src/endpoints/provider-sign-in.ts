@@ -29,22 +29,22 @@ export interface ProviderSignInOptions extends KeepSignInOptions {
   readonly provider: Pick<IdentityProvider, 'name' | 'redeem'>;
   readonly accounts: ReturnType<typeof createProviderAccounts>;
   readonly cookies: Pick<StartCookies, 'bindings'>;
-  /** True if pages of an origin may bring an assertion without the cookie of its start (`unsolicited: started`). */
+  /** True if pages of an origin may present an assertion without the cookie of its start (`unsolicited: started`). */
   readonly isFrontEnd: IsKnownOrigin;
   /** True if browsers reach the gateway over https only. */
   readonly isHttps: boolean;
   readonly signIn: SignIn;
-  /** Seals the ID token, which the session keeps; absent: it isn't kept. */
+  /** Seals the ID token that the session keeps; absent: it isn't kept. */
   readonly sealIdToken?: IdTokenSeals['seal'] | undefined;
 }
 
-/** A new session by a provider. */
+/** A new session that began with a sign-in through a provider. */
 export interface SignedInByProvider extends SignedIn {
-  /** Null: the provider sent the browser here by itself. */
+  /** The start of the sign-in; null for an unsolicited one. */
   readonly start: SignInStart | null;
 }
 
-/** Sign-in through one provider, once a page has what the provider returned. */
+/** Sign-in through one provider, once it has sent its response. */
 export class ProviderSignIn {
   readonly #options: ProviderSignInOptions;
 
@@ -53,7 +53,7 @@ export class ProviderSignIn {
   }
 
   /**
-   * A new session for the person whom the provider names. Rejects as `presented` and `IdentityProvider.redeem` do, and with
+   * Creates a session for the user whom the provider names. Rejects as `presented` and `IdentityProvider.redeem` do, and with
    * `user_not_provisioned`.
    */
   async signIn(exchange: Exchange, presented: Awaitable<Presented>): Promise<SignedInByProvider> {
@@ -101,8 +101,8 @@ export class ProviderSignIn {
   }
 
   /**
-   * Disabling a user or unlinking an identity ends the sessions that exist. This one may be created just after that, so
-   * the account is checked once more.
+   * Creates the session, then checks the account once more: disabling a user or unlinking an identity ends only the sessions that
+   * already exist, and may have happened just before.
    */
   async #startSession(
     exchange: Exchange,
@@ -150,7 +150,7 @@ interface FailedSignIn extends Pick<AuditEntry, 'subject' | 'providerSubject'> {
   readonly reason: string;
 }
 
-/** Creates the accounts of the provider of that name. */
+/** Creates the functions that find, create and check accounts for the identities of the provider with that name. */
 export function createProviderAccounts(options: {
   readonly provider: string;
   readonly accounts: IdentityProviderConfig['accounts'];
@@ -164,7 +164,7 @@ export function createProviderAccounts(options: {
   async function idsOfSets(names: readonly string[], requestId: string): Promise<string[]> {
     const found = await Promise.all(names.map((name) => records.findScopeSetByName(name)));
     const unknown = names.filter((_, index) => found[index] === undefined);
-    // Removing a set takes it away from every user; it must not stop them from signing in.
+    // Removing a set takes it away from every user, but must not stop them from signing in.
     for (const name of unknown) {
       const about = { provider, scope_set: name, request_id: requestId };
       log.warn('grant of an identity provider skipped: its scope set does not exist', about);
@@ -174,8 +174,8 @@ export function createProviderAccounts(options: {
 
   return {
     /**
-     * The account of an identity, which is (issuer, subject) and nothing else, with what the provider grants now; it may
-     * be disabled. A first sign-in creates one where that is configured; undefined when there is none.
+     * Updates the account of an identity (issuer and subject, nothing else) with what the provider grants now, and resolves to
+     * it; it may be disabled. A first sign-in creates an account where that is configured; undefined if there is none.
      */
     async accept(
       { issuer, subject, profile, grants }: VerifiedIdentity,
@@ -206,7 +206,7 @@ export function createProviderAccounts(options: {
   };
 }
 
-/** New user with candidates for its name, which may be taken: each is longer than the last, the final one is the id. */
+/** New user with candidates for its name, in order of preference, because names may be taken; the last one is the id. */
 function newUserOf(username: string, provider: string, created: number): NewIdentityUser {
   const id = uuidv7();
   const names = [username, `${username} (${provider})`, `${username} (${id})`, id]

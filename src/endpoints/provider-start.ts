@@ -14,12 +14,12 @@ const startQuery = z.object({
     .describe('A path of the front end, returned by the exchange.'),
 });
 
-/** Address at which a sign-in continues. */
+/** Schema of the response: the address at which the sign-in continues. */
 const startResponse = z
   .object({ url: z.url().describe('Of the provider, for the browser to navigate to.') })
   .meta({ id: 'SignInStart' });
 
-/** `GET /api/login/{provider}/start`: where the provider signs people in (OpenID Connect Core §3.1.2, §3.2.2). */
+/** `GET /api/login/{provider}/start`: the address at which the provider signs people in (OpenID Connect Core §3.1.2, §3.2.2). */
 export const providerStart: EndpointDefinition<
   'open',
   {

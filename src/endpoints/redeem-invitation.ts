@@ -5,7 +5,7 @@ import { anonymousIn } from './caller.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import { newPassword, passwordProblems, readTokenAlone, readWriteBody } from './write-body.ts';
 
-/** Use of an invitation; any string is accepted as token here, because a wrong token is 401. */
+/** Schema of a redemption's body. Any string is accepted as token, because a wrong token is refused with 401, not 422. */
 function invitationRedeem(minPasswordLength: number) {
   return z
     .strictObject({ token: z.string(), password: newPassword(minPasswordLength) })
@@ -13,8 +13,8 @@ function invitationRedeem(minPasswordLength: number) {
 }
 
 /**
- * `POST /api/login/invitation`: sets the password of the user who is invited, once. It looks at no credential and sets no
- * cookie: a foreign page that has the token gains nothing by letting a visitor present it.
+ * `POST /api/login/invitation`: sets the password of the invited user, once. It reads no credential and sets no cookie, so a
+ * foreign page that has the token gains nothing by making a visitor's browser present it.
  */
 export const redeemInvitation: EndpointDefinition<'open'> = {
   id: 'Authentication-RedeemInvitation',
@@ -37,7 +37,7 @@ export const redeemInvitation: EndpointDefinition<'open'> = {
       const token = readTokenAlone(body, contentType);
       const invited =
         token === undefined ? undefined : await requireInvited(parts, by, token, exchange.address);
-      // What the rules refuse does not consume the invitation.
+      // A password that the rules refuse does not use up the invitation.
       const form = await readWriteBody(call, schema, {
         secret: ['token', 'password'],
         judge: ({ password }) => passwordProblems(password, invited?.user.username, 'password'),

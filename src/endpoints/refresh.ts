@@ -16,7 +16,7 @@ import { loginResponse } from './sign-in.ts';
 
 type Accepted = Extract<Presentation, { outcome: 'current' }>;
 
-/** `POST /api/login/refresh-token`: a new access token for the refresh cookie (RFC 6749 §6, RFC 9700 §4.14). */
+/** `POST /api/login/refresh-token`: issues a new access token for the refresh cookie (RFC 6749 §6, RFC 9700 §4.14). */
 export const refresh: EndpointDefinition<'open'> = {
   id: 'Authentication-Refresh',
   method: 'POST',
@@ -74,8 +74,8 @@ class Refresh {
   }
 
   /**
-   * The only cookie whose session is live: a leftover of an ended session, under another path or domain, or a cookie planted
-   * by a neighbouring host, must not prevent the refresh.
+   * The cookie to use: the only one presented, or the only one whose session is live. A cookie left over from an ended session
+   * under another path or domain, or planted by a neighbouring host, must not prevent the refresh.
    */
   async #requireOne(presented: readonly RefreshCookie[]): Promise<RefreshCookie> {
     const [first, ...rest] = presented;
@@ -95,7 +95,7 @@ class Refresh {
     if (presentation.outcome === 'gone') throw this.#refused();
     const { id, userId } = presentation.session;
     this.#parts.onCredentialEnded(id);
-    // Whose session it was; who presented the cookie is unknown.
+    // The user of the session; who presented the cookie is unknown.
     audit.record(anonymousIn(exchange, userId), {
       event: 'refresh_token_reused',
       outcome: 'failure',
@@ -105,7 +105,7 @@ class Refresh {
     throw this.#refused('reused');
   }
 
-  /** Ends a session that the records no longer admit: its end may not have reached the session store. */
+  /** The user of the session. Ends a session that the records no longer admit: its end may not have reached the session store. */
   async #requireUser(exchange: Exchange, session: Session): Promise<UserWithSets> {
     const { records, sessions, audit, onCredentialEnded } = this.#parts;
     const { id, userId } = session;

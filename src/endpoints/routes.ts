@@ -21,13 +21,13 @@ export interface OwnMatch {
 
 /** Table of the paths that Postern serves itself. */
 export interface OwnRoutes {
-  /** Undefined for a path that may be forwarded. */
+  /** The match of a path; undefined for a path that may be forwarded. */
   find(path: string): OwnMatch | undefined;
 }
 
 /**
- * Builds the table; `webPath` is the area of the pages for people. Areas are reserved as a whole: an undefined path in an area
- * is 404 and never forwarded.
+ * Builds the table; `webPath` is the area of the web pages, if they are configured. Areas are reserved as a whole: an undefined
+ * path in an area is 404 and never forwarded.
  */
 export function createOwnRoutes(
   endpoints: readonly AnyEndpoint[],

@@ -69,7 +69,7 @@ export const scopeSetsFilters = defineFilters('ScopeSets-Filters', scopeSetsList
   scopeSetListSpec([...catalogue].sort()),
 );
 
-/** `GET /api/admin/scope-sets/{id}`. */
+/** `GET /api/admin/scope-sets/{id}`: one scope set. */
 export const scopeSetsRead: EndpointDefinition = {
   id: 'ScopeSets-Read',
   method: 'GET',
@@ -89,7 +89,7 @@ export const scopeSetsRead: EndpointDefinition = {
   },
 };
 
-/** `POST /api/admin/scope-sets/`: a set of scopes that the caller holds. */
+/** `POST /api/admin/scope-sets/`: creates a set of scopes, all of which the caller must hold. */
 export const scopeSetsCreate: EndpointDefinition = {
   id: 'ScopeSets-Create',
   method: 'POST',
@@ -113,7 +113,7 @@ export const scopeSetsCreate: EndpointDefinition = {
   },
 };
 
-/** `PATCH /api/admin/scope-sets/{id}`: judged by what the set held and what it will. */
+/** `PATCH /api/admin/scope-sets/{id}`: changes a set. The caller must hold its scopes from before and after the change. */
 export const scopeSetsChange: EndpointDefinition = {
   id: 'ScopeSets-Change',
   method: 'PATCH',
@@ -147,7 +147,7 @@ export const scopeSetsChange: EndpointDefinition = {
   },
 };
 
-/** `DELETE /api/admin/scope-sets/{id}`: of a set that nothing holds. */
+/** `DELETE /api/admin/scope-sets/{id}`: deletes a set that no user, identity or key holds. */
 export const scopeSetsDelete: EndpointDefinition = {
   id: 'ScopeSets-Delete',
   method: 'DELETE',

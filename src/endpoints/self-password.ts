@@ -20,7 +20,7 @@ function selfPasswordBody(minPasswordLength: number) {
     .meta({ id: 'SelfPassword' });
 }
 
-/** `PUT /api/self/password`: ends the caller's other sessions; the one that asks goes on. */
+/** `PUT /api/self/password`: changes the caller's own password, and ends the caller's other sessions. */
 export const selfPassword: EndpointDefinition<'session'> = {
   id: 'Sessions-ChangePassword',
   method: 'PUT',
@@ -56,8 +56,8 @@ export const selfPassword: EndpointDefinition<'session'> = {
 };
 
 /**
- * The caller's record, once the password has been judged; counted as a sign-in is. A caller without a password never passes.
- * Refuses `too_many_attempts`, `wrong_password`.
+ * The caller's record, if the password is right; failures count like those of a sign-in. Rejects with `too_many_attempts`, with
+ * `wrong_password`, also if the caller has no password, and with `invalid_token` if the caller's record is gone.
  */
 async function requireCurrentPassword(
   { records, passwords, throttle }: EndpointParts,

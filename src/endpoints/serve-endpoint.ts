@@ -12,18 +12,18 @@ import type { OwnMatch } from './routes.ts';
 /** Responds to an exchange on one of Postern's own paths. Never rejects. */
 export type ServeEndpoint = (exchange: Exchange, match: OwnMatch) => Promise<void>;
 
-/** Identifies the caller by the credential in the head; null without one. */
+/** Identifies the caller by the credential in the head, or null; `otherSchemesPass` ignores other schemes of `Authorization`. */
 type Identify = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
 
-/** An own request whose body is still arriving, as the registry sees it: it ends with the credential it came with. */
+/** Request to an own endpoint whose body is still arriving. It ends with the credential that it was sent with. */
 interface OpenRequest {
   readonly neededScopes: readonly string[];
-  /** Index in the registry, set only by it; -1 if absent. */
+  /** Index in the registry, which alone sets it; -1: not in the registry. */
   index: number;
   end(): void;
 }
 
-/** Registry of own requests whose bodies are arriving. */
+/** Registry of requests to own endpoints whose bodies are arriving. */
 export interface OpenRequests {
   add(principal: Principal, request: OpenRequest): void;
   /** Removes a request; does nothing if it is absent. */
@@ -43,9 +43,9 @@ export interface ServeEndpointOptions {
 }
 
 /**
- * Builds the steps of a request to an own endpoint: method, declared body size, guard, body, endpoint; each may refuse, in that
- * order. What a credential may do is judged when the request is complete: after waiting for a body the guard runs again, and the
- * result of a read is withheld if the credential has ended in the meantime.
+ * Builds the function that serves a request to an own endpoint, in steps: method, declared body size, guard, body, endpoint. Any
+ * step may refuse. The credential is judged by its rights when the request is complete: after waiting for a body the guard runs
+ * again, and the result of a read is withheld if the credential has lost its rights in the meantime.
  */
 export function createServeEndpoint(options: ServeEndpointOptions): ServeEndpoint {
   const { replies, body } = options;
@@ -120,12 +120,12 @@ class OwnCall {
   ): Promise<Reply> {
     const call = { ...(await this.#admit(recheck, scopes)), recheck };
     const reply = await endpoint.handle(call);
-    // A change has already been made, and its own transaction judged it; what was only read is withheld.
+    // A change has already been made, and was judged in its own transaction; only the result of a read can still be withheld.
     if (endpoint.method === 'GET' && !(await this.#stillHolds(call.principal, scopes))) await recheck();
     return reply;
   }
 
-  /** Passes the guard, reads the body, and passes the guard again when the body was waited for. */
+  /** Runs the guard, reads the body, and runs the guard again if it had to wait for the body. */
   async #admit<P extends Principal | null>(judge: () => Promise<P>, neededScopes?: readonly string[]) {
     const exchange = this.#exchange;
     const admitted = await judge();
@@ -145,7 +145,7 @@ class OwnCall {
   }
 
   /**
-   * Ends the request with its credential while its body is arriving; returns the function that takes it off the registry again.
+   * Registers the request, so that it ends with its credential while its body is arriving; returns the function that removes it.
    */
   #register(
     principal: Principal,

@@ -14,7 +14,7 @@ import type { ProviderIdentity, Session, Sessions, SessionTimes } from '../store
 import type { UserWithSets } from '../stores/user.ts';
 import { systemIn } from './caller.ts';
 
-/** Response to every sign-in and refresh (RFC 6749 §5.1); the refresh token is in the cookie. */
+/** Schema of the response to every sign-in and refresh (RFC 6749 §5.1); the refresh token is in the cookie. */
 export const loginResponse = z
   .object({
     access_token: z.string(),
@@ -24,17 +24,17 @@ export const loginResponse = z
   })
   .meta({ id: 'LoginResponse' });
 
-/** The 200 `LoginResponse`. */
+/** Reply to a successful sign-in or refresh, with a `LoginResponse` as its body. */
 export type LoginReply = Reply & { readonly body: z.output<typeof loginResponse> };
 
-/** Facts that a session keeps of the identity provider that it began at. */
+/** Facts about a sign-in through an identity provider, for its session to keep. */
 export interface SignInOrigin {
   readonly provider: ProviderIdentity;
-  /** Seals the ID token (credentials/sealed-id-token.ts); absent: it isn't kept. */
+  /** Seals the ID token (credentials/sealed-id-token.ts); null: too long to be kept. Absent: it isn't kept. */
   readonly sealIdToken?: ((sessionId: string) => string | null) | undefined;
 }
 
-/** A new session and the response that hands it over. */
+/** A new session, and the response with its tokens. */
 export interface SignedIn {
   readonly session: Session;
   readonly reply: LoginReply;
@@ -56,7 +56,7 @@ interface SignInParts {
   readonly onSessionEnded: (sessionId: string) => void;
 }
 
-/** The last step of every sign-in and refresh: a session's tokens. */
+/** The last step of every sign-in and refresh, which issues the tokens of a session. */
 export class SignIn {
   readonly #parts: SignInParts;
 
@@ -82,7 +82,7 @@ export class SignIn {
         scope: scope.trim() === '' ? null : askedScopes(scope),
         address: exchange.address,
         userAgent: exchange.head.userAgent.slice(0, maxUserAgentLength),
-        // As it was read with what the caller proved: whatever has ended the user's sessions since ends this one, too.
+        // The epoch read when the user was identified: whatever has ended the user's sessions since then ends this one, too.
         epoch: found.user.epoch,
         provider: origin?.provider,
         sealedIdToken: origin?.sealIdToken?.(id),
@@ -102,7 +102,7 @@ export class SignIn {
     await this.#parts.sessions.revoke(session.id);
   }
 
-  /** The tokens of a session; `now` is the store's clock, epoch ms. */
+  /** The response with new tokens of a session; `now` is the time of the session store's clock, epoch ms. */
   async reply(session: Session, found: UserWithSets, now: number): Promise<LoginReply> {
     const { tokens, cookies, cookie, holdings } = this.#parts;
     const scopes = scopesOf(session, found, holdings);
@@ -129,8 +129,8 @@ export class SignIn {
 }
 
 /**
- * Drops what isn't a scope-token (RFC 6749 §3.3), which no one can hold. A request that consists of nothing else is one
- * for no scopes.
+ * The requested scopes, sorted, without words that are no scope-tokens (RFC 6749 §3.3), which no one can hold. If nothing else
+ * was requested, the session has no scopes.
  */
 function askedScopes(scope: string): string {
   const names = scope.split(/\s+/).filter((name) => name !== '' && parseScope(name) !== undefined);

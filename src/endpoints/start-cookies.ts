@@ -24,7 +24,7 @@ const label = new RegExp(`_[\\w-]{${labelLength}}$`);
 
 /**
  * Creates the start cookies of Postern's own pages, at `origin` and below `path`. A neighbouring host that could set such a
- * cookie would sign people in to its own account: over https browsers let only this host set it.
+ * cookie could sign people in to an account of its own, so over https the name is one that browsers let only this host set.
  */
 export function createPageStartCookies(
   { name }: Pick<CookieAttributes, 'name'>,
@@ -35,12 +35,12 @@ export function createPageStartCookies(
   return new StartCookies({ name: hostOnlyName(name, secure), secure, sameSite: 'lax' }, `${path}/callback`);
 }
 
-/** Cookies that bind sign-ins through a provider to the browser that began them, one per start; no other host gets them. */
+/** Cookies that bind sign-ins through a provider to the browser that began them, one per start; no other host receives them. */
 export class StartCookies {
   readonly #attributes: Omit<CookieAttributes, 'name'>;
   readonly #prefix: string;
 
-  /** Takes the attributes of the refresh cookie, but for its path. */
+  /** Takes the attributes of the refresh cookie, except for its path. */
   constructor(
     { name, secure, sameSite }: Pick<CookieAttributes, 'name' | 'secure' | 'sameSite'>,
     wantedPath = '/api/login',
@@ -68,8 +68,8 @@ export class StartCookies {
   }
 
   /**
-   * Flat header list that clears the cookie of a start, if the browser has it, and the oldest others beyond eight: where
-   * their path doesn't cover the address of the start, only now can they be seen.
+   * Flat header list that clears the cookie of a start, if the browser has it, and the oldest others beyond eight: browsers may
+   * not send these to the address of the start, so `set` may not have seen them.
    */
   clear(cookieHeader: string, start: SignInStart): string[] {
     const own = this.#prefix + start.label;
@@ -103,7 +103,7 @@ export class StartCookies {
   }
 }
 
-/** When the start of a cookie began, epoch ms: the part before the binding. 0, the oldest, for a cookie that isn't ours. */
+/** Time at which the start of a cookie began, epoch ms (the part before the binding); 0, the oldest, if the cookie isn't ours. */
 function begunAt(value: string): number {
   const [, begun] = /^([0-9a-z]{1,10})\./.exec(value) ?? [];
   return begun === undefined ? 0 : Number.parseInt(begun, 36);

@@ -50,7 +50,7 @@ export const credentialEndpoints: readonly AnyDefinition[] = [
   bootstrap,
 ];
 
-/** Endpoints that administer what there is, in the order of the OpenAPI document. */
+/** Endpoints that administer keys, sessions, users, scope sets and audit events, in the order of the OpenAPI document. */
 export const administrationEndpoints: readonly AnyDefinition[] = [
   apiKeysList,
   apiKeysCreate,

@@ -13,10 +13,10 @@ import type { Records } from '../stores/records.ts';
 import type { Call } from './endpoint.ts';
 
 /**
- * The JSON body of a call that changes something and takes no query parameter. A client that sends a parameter expects
- * something that would not happen.
+ * Reads the JSON body of a call that changes something and takes no query parameters. Parameters are refused, because their
+ * sender expects an effect that they don't have.
  *
- * Throws {@link ../errors.ts ValidationError} with every problem of query and body at once, in that order.
+ * Rejects with one {@link ../errors.ts ValidationError} for every problem of query and body, in that order.
  */
 export async function readWriteBody<S extends z.ZodObject>(
   { exchange, body, contentType }: Pick<Call, 'exchange' | 'body' | 'contentType'>,
@@ -33,8 +33,8 @@ export async function readWriteBody<S extends z.ZodObject>(
 const tokenAlone = z.object({ token: z.string() });
 
 /**
- * The `token` of a JSON body whose other fields may be malformed; undefined without one. What the token grants is judged
- * before them: without it nothing more can be learned.
+ * The `token` of a JSON body whose other fields may be malformed; undefined if there is none. It is judged before the other
+ * fields, so that a client without a valid token learns nothing about them.
  */
 export function readTokenAlone(body: Uint8Array, contentType: string): string | undefined {
   try {

@@ -22,14 +22,14 @@ export function readJson<S extends z.ZodObject>(
   return validate(schema, value, { loc: 'body', memberNames, ...options });
 }
 
-/** Judges fields by facts that the schema doesn't know; gives their problems, with the path in the body as `loc`. */
+/** Judges fields by facts that the schema doesn't know; resolves to their problems, with the path in the body as `loc`. */
 export type FieldJudge<S extends z.ZodObject> = (
   fields: Partial<z.output<S>>,
 ) => Promise<readonly ValidationProblem[]>;
 
 /**
- * Reads as {@link readJson}, with fields that are also judged by stored records. `judge` gets the fields without a problem of
- * their own; the problems that it finds are reported together with those of all others.
+ * Reads like {@link readJson}, but `judge` judges the fields too, for example by stored records. It gets the fields that the
+ * schema accepts; the problems that it finds are reported together with the schema's.
  */
 export async function readJudgedJson<S extends z.ZodObject>(
   bytes: Uint8Array,

@@ -8,17 +8,17 @@ export interface ParsedJson {
   readonly memberNames: readonly string[];
 }
 
-/** Maximum depth of a text: none of our bodies nests, and the reader recurses once per level. */
+/** Maximum depth of a text: none of our bodies is nearly as deep, and the reader recurses once per level. */
 const maxDepth = 64;
-/** Maximum number of values in all: none of our bodies has as many, and each costs. */
+/** Maximum number of values in all: none of our bodies has as many, and each takes memory and time. */
 const maxValues = 1_024;
 
 /**
- * Parses a JSON text as strictly as RFC 8259 allows: UTF-8 without BOM, no duplicate members, at most 64 levels.
- * Lone surrogates in escapes are kept, for the schema to refuse.
+ * Parses a JSON text as strictly as RFC 8259 allows: UTF-8 without BOM, no duplicate members, at most 64 levels. Lone surrogates
+ * in escapes are kept, for the schema to refuse.
  *
- * Throws {@link ValidationError} with one `json_invalid`, whose offset (in code points) and wording are those of
- * Python's `json` where it reports one too; with one `too_long` for more than 1,024 values in all.
+ * Throws {@link ValidationError} with one `json_invalid`, with the offset (in code points) and wording of Python's `json` where
+ * that fails, too; or with one `too_long` for more than 1,024 values in all.
  */
 export function parseJson(bytes: Uint8Array): ParsedJson {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
@@ -28,7 +28,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
   return new JsonReader(text).read();
 }
 
-/** The first character, in code points, that the decoder replaced by U+FFFD because its bytes weren't UTF-8; -1 for none. */
+/** The index (in code points) of the first character that the decoder put in place of bytes that aren't UTF-8; -1 for none. */
 function firstInvalidCharacter(text: string, bytes: Uint8Array): number {
   let character = 0;
   let byte = 0;

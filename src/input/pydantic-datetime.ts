@@ -13,8 +13,8 @@ export interface Rfc3339Options {
 }
 
 /**
- * An instant in RFC 3339 (the grammar of §5.6; an offset is required, a leap second is refused), read as epoch
- * milliseconds; finer fractions are truncated. Years 1 to 9999, in UTC too.
+ * Schema of an instant in RFC 3339 (the grammar of §5.6; an offset is required, a leap second is refused), read as epoch
+ * milliseconds; finer fractions are truncated. The year must be 1 to 9999, in UTC too.
  */
 export function rfc3339(bounds: Rfc3339Options = {}) {
   return z
@@ -55,7 +55,7 @@ function readInstant(text: string): number | Finding {
   return instant > lastInstant ? outOfRange(10_000) : instant;
 }
 
-/** The fault of the first ten characters as a calendar date, in the words of pydantic's parser. */
+/** The fault of the first ten characters as a calendar date, in the words of pydantic's parser; undefined for a valid date. */
 function dateError(text: string): string | undefined {
   if (text.length < 10) return 'input is too short';
   if (!/^\d{4}/.test(text)) return 'invalid character in year';
@@ -71,7 +71,7 @@ function dateError(text: string): string | undefined {
     : undefined;
 }
 
-/** Days of a month; leap days repeat every 400 years, and `Date.UTC` reads years below 100 as 19xx. */
+/** Number of days of a month, computed in a later year with the same leap day: `Date.UTC` reads years below 100 as 19xx. */
 function daysIn(year: number, month: number): number {
   return new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
 }

@@ -28,7 +28,7 @@ export const notUnicode: Finding = {
 /** A field that the schema doesn't have. */
 export const extraForbidden: Finding = { type: 'extra_forbidden', msg: 'Extra inputs are not permitted' };
 
-/** Value that is no time at all; recognised by this message, because zod only expects a string there. */
+/** Value of another type where a time is expected. It is recognised by its message, because zod reports an expected string. */
 export const notADateTime: Finding = { type: 'datetime_type', msg: 'Input should be a valid datetime' };
 
 /** Findings for a wrong type, by the type zod expected. */
@@ -46,7 +46,7 @@ export function asIssue(finding: Finding): { message: string; params: { finding:
   return { message: finding.msg, params: { finding } };
 }
 
-/** Excess of fields, or of values in all; `actual_length` is unknown, because the rest isn't read. */
+/** Finding for too many fields, or values in all; `actual_length` is unknown, because the rest isn't read. */
 export function tooMany(most: number): Finding {
   return {
     type: 'too_long',
@@ -67,8 +67,8 @@ export function listLength(bound: number, actual: number): Finding {
 }
 
 /**
- * A zod issue in pydantic's words. An issue without a counterpart, or from a plain `refine`, is a `value_error` with
- * its own message.
+ * The finding for a zod issue, in pydantic's words. An issue without a counterpart, or from a plain `refine`, is a `value_error`
+ * with its own message.
  */
 export function findingOf(issue: z.core.$ZodIssue, input: unknown): Finding {
   switch (issue.code) {
@@ -126,7 +126,7 @@ function literalError(values: readonly unknown[]): Finding {
   return { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } };
 }
 
-/** Finding of a rule of the application. FastAPI serialises its exception as `{}`. */
+/** Finding for a rule of the application; `ctx` is what FastAPI makes of an exception. */
 export function valueError(message: string): Finding {
   return { type: 'value_error', msg: `Value error, ${message}`, ctx: { error: {} } };
 }

@@ -8,7 +8,7 @@ const control = String.raw`\u0000-\u001f\u007f-\u009f`;
  */
 export const withoutControlCharacters = new RegExp(`^[^${control}]*$`, 'u');
 
-/** Matches a text of several lines: {@link withoutControlCharacters}, but for line ends. */
+/** Matches a text of several lines: no control characters except line ends. */
 export const linesWithoutControlCharacters = new RegExp(`^(?:[^${control}]|[\\r\\n])*$`, 'u');
 
 /** Constraints of a string; lengths count code points. */
@@ -20,7 +20,7 @@ export interface StringOptions {
   readonly pattern?: RegExp;
 }
 
-/** A string whose length is counted in code points, as JSON Schema and pydantic count; zod counts UTF-16 units. */
+/** Schema of a string whose length is counted in code points, as JSON Schema and pydantic count; zod counts UTF-16 units. */
 export function codePointString({ min = 0, max, trim = false, pattern }: StringOptions = {}): z.ZodString {
   const text = trim ? z.string().trim() : z.string();
   const counted = text.check(({ value, issues }) => {
@@ -33,13 +33,13 @@ export function codePointString({ min = 0, max, trim = false, pattern }: StringO
   return matched.meta({ ...(min > 0 && { minLength: min }), ...(max !== undefined && { maxLength: max }) });
 }
 
-/** A string out of `values`; if these are none, any string: the OpenAPI document knows no configuration. */
+/** Schema of a string out of `values`; if `values` is empty, of any string, for the OpenAPI document. */
 export function oneOf(values: readonly string[]) {
   const [first, ...others] = values;
   return first === undefined ? z.string() : z.enum([first, ...others]);
 }
 
-/** A list without duplicates. */
+/** Schema of a list without duplicates. */
 export function distinctList<T extends z.ZodType>(
   item: T,
   { min = 0, max }: { readonly min?: number; readonly max?: number } = {},
@@ -51,7 +51,7 @@ export function distinctList<T extends z.ZodType>(
     .meta({ uniqueItems: true });
 }
 
-/** Requires the named lists to have at least one item together; otherwise `too_short` at the first. */
+/** Requires the named lists to have at least one item together; otherwise reports `too_short` at the first list. */
 export function togetherAtLeastOne<S extends z.ZodObject>(
   schema: S,
   names: readonly (keyof S['shape'] & string)[],
@@ -62,13 +62,13 @@ export function togetherAtLeastOne<S extends z.ZodObject>(
   return schema.refine(holdsOne, { ...asIssue(listLength(1, 0)), path: [names[0]!], when: () => true });
 }
 
-/** A query parameter or form field that may be repeated; a single value becomes a list. */
+/** Schema of a query parameter or form field that may be repeated; a single value becomes a list. */
 export function repeatable<T extends z.ZodArray>(list: T) {
   return z.preprocess((value) => (typeof value === 'string' ? [value] : value), list);
 }
 
 /**
- * An integer written as text, as pydantic reads one: outer space, sign, `1_000` and `5.0` pass. Bounds are inclusive.
+ * Schema of an integer written as text, as pydantic reads one: outer space, sign, `1_000` and `5.0` pass. Bounds are inclusive.
  * Use `prefault` for a default: zod omits a `default` of such a type from the JSON Schema.
  */
 export function integerText({ ge, le }: { readonly ge: number; readonly le: number }) {
@@ -81,8 +81,8 @@ export function integerText({ ge, le }: { readonly ge: number; readonly le: numb
 }
 
 /**
- * A boolean written as text, in pydantic's spellings: true, false, 1, 0, on, off, yes, no, t, f, y, n in any case.
- * Use `prefault` for a default, as for {@link integerText}.
+ * Schema of a boolean written as text, in pydantic's spellings: true, false, 1, 0, on, off, yes, no, t, f, y, n in any case. Use
+ * `prefault` for a default, as for {@link integerText}.
  */
 export function booleanText() {
   return fromText(z.boolean(), (text) => {
@@ -104,7 +104,7 @@ const notABoolean: Finding = {
   msg: 'Input should be a valid boolean, unable to interpret input',
 };
 
-/** Reads text into what `schema` accepts; anything but a string is left for `schema` to refuse. */
+/** Schema that converts a string by `read` before `schema` checks it; any other value is left for `schema` to refuse. */
 function fromText<T extends z.ZodType>(schema: T, read: (text: string) => number | boolean | Finding) {
   return z.preprocess((value, context) => {
     if (typeof value !== 'string') return value;

@@ -14,7 +14,7 @@ export interface UrlEncodedFields {
   readonly repeated: ReadonlySet<string>;
 }
 
-/** Maximum number of fields, repeated ones included: no endpoint has as many, and each costs. */
+/** Maximum number of fields, repeated ones included: no endpoint has as many, and each takes memory and time. */
 const maxFields = 256;
 
 /**
@@ -62,14 +62,14 @@ function decode(encoded: string): string {
   }
 }
 
-/** Query of a call that refuses every parameter. */
+/** Schema of the query of a call that refuses every parameter. */
 export const noParameters = z.strictObject({});
 
 /**
- * Reads the query string, given without its `?`; absent means empty. A blank parameter counts as absent, because
- * generated clients send them; a repeated one is a problem unless its type is `repeatable(…)`. The schema decides about
- * unknown ones: `z.strictObject` refuses them, `z.object` ignores them. `judge` gets the parameters without a problem of
- * their own, and finds problems of several together.
+ * Reads the query string, given without its `?`; absent means empty. A blank parameter counts as absent, because generated
+ * clients send blank ones; a repeated one is a problem unless its type is `repeatable(…)`. The schema decides about unknown ones:
+ * `z.strictObject` refuses them, `z.object` ignores them. `judge` gets the parameters that the schema accepts, and reports
+ * problems of their combination.
  *
  * Throws {@link ValidationError} with every problem at once.
  */

@@ -23,7 +23,9 @@ export interface ValidateOptions extends SecretOptions {
   readonly memberNames?: readonly string[];
   /** Names that were repeated; their value is a list. */
   readonly repeated?: ReadonlySet<string>;
-  /** Problems that were found otherwise, with the path in the input as `loc`; the schema's of the same value go first. */
+  /**
+   * Problems found by other checks, with the path in the input as `loc`; for the same value, the schema's problem comes first.
+   */
   readonly further?: readonly ValidationProblem[];
 }
 

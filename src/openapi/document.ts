@@ -48,7 +48,7 @@ const oauthFields = { error: z.string(), error_description: z.string() } as cons
 /** Body of every refusal but a 422. */
 const errorBody = z.object(errorFields).meta({ id: 'Error' });
 
-/** Body of a refusal of sign-in or refresh: RFC 6749 §5.2 beside the fields of every refusal. */
+/** Body of a refusal of sign-in or refresh: the fields of RFC 6749 §5.2 besides those of every refusal. */
 const oauthErrorBody = z.object({ ...errorFields, ...oauthFields }).meta({ id: 'OAuthError' });
 
 /** Problem in a 422, in FastAPI's shape. */

@@ -37,7 +37,7 @@ export function describeOperation(operation: Operation): Json {
   };
 }
 
-/** A merge patch has a media type of its own (RFC 7396 §4), besides that of any JSON. */
+/** The request body by media type: a merge patch has one of its own (RFC 7396 §4), besides that of any JSON. */
 function bodyContent(method: string, { mediaType, schema }: OperationBody): Json {
   const use = { schema: schemaUse(schema(), 'input') };
   return {
@@ -70,7 +70,7 @@ function successResponse({ description, schema, headers = [] }: OperationSuccess
   };
 }
 
-/** Alternative credentials. With a scheme that is not OAuth's, the list names the roles that are needed (OpenAPI 3.1 §4.8.30). */
+/** Accepted credentials, one per item. Where a scheme isn't OAuth's, its list names the needed roles (OpenAPI 3.1 §4.8.30). */
 function securityOf({ guard, takesCookie }: Operation): Json[] {
   const cookie = takesCookie ? [{ refresh_cookie: [] }] : [];
   if (guard === 'open') return cookie;

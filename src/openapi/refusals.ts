@@ -10,7 +10,7 @@ export interface RefusalStyle {
   readonly scopes: readonly string[];
 }
 
-/** Refusals before an operation is known, or because it failed: the same everywhere. */
+/** Refusals that any operation may get: before it is known which operation was called, or because the operation failed. */
 const anywhere: readonly RefusalCode[] = [
   'bad_request',
   'method_not_allowed',
@@ -40,7 +40,7 @@ export function refusalResponses(codes: readonly RefusalCode[], style: RefusalSt
 const either = { anyOf: ['OAuthError', 'Error'].map((name) => ({ $ref: componentRef('schemas', name) })) };
 
 function schemaOf(codes: readonly RefusalCode[], { oauth }: RefusalStyle): Json {
-  // A path that can't be read belongs to no operation, so that its refusal has not OAuth's fields.
+  // A path that can't be read belongs to no operation, so its refusal lacks OAuth's fields.
   if (oauth && codes.includes('bad_request')) return either;
   return { $ref: componentRef('schemas', oauth ? 'OAuthError' : 'Error') };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Part of the document. */
+/** Part of the OpenAPI document. */
 export type Json = { [key: string]: unknown };
 
 /** The reference to a component. */
@@ -18,7 +18,7 @@ export function schemaUse(schema: z.ZodType, io: Direction): Json {
   return withoutIdentity(z.toJSONSchema(schema, { io, override: plain }));
 }
 
-/** Named schemas by name; named schemas within them become references. */
+/** The schemas that have a name, by name; named schemas within them become references. */
 export function schemaComponents(schemas: Iterable<z.ZodType>, io: Direction): Json {
   const registry = z.registry<{ id: string }>();
   for (const schema of schemas) {

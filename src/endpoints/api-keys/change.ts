@@ -55,7 +55,7 @@ export const apiKeysCreate: EndpointDefinition = {
   },
 };
 
-/** `POST /api/admin/users/{id}/api-keys`: mints a key of that user, within what caller and user both hold. */
+/** `POST /api/admin/users/{id}/api-keys`: mints a key for that user, within what caller and user both hold. */
 export const usersCreateKey: EndpointDefinition = {
   id: 'Users-CreateKey',
   method: 'POST',
@@ -74,7 +74,7 @@ export const usersCreateKey: EndpointDefinition = {
   },
 };
 
-/** `DELETE /api/admin/api-keys/{id}`: the key stops working at once, and what it has open ends. */
+/** `DELETE /api/admin/api-keys/{id}`: deletes a key, which stops working at once; its open requests end. */
 export const apiKeysDelete: EndpointDefinition = {
   id: 'ApiKeys-Delete',
   method: 'DELETE',

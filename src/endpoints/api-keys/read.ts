@@ -13,13 +13,13 @@ import { createListRequests, pageFields } from '../lists/page.ts';
 
 const statuses = ['active', 'expired', 'suspended'] as const;
 
-/** `?hydrate` of reading a key. */
+/** Schema of the query for reading a key. */
 export const hydrateQuery = z.object({ hydrate: hydrate() });
 
-/** `?hydrate` of minting a key. */
+/** Schema of the query for minting a key. */
 export const mintQuery = z.strictObject({ hydrate: hydrate() });
 
-/** `hydrate` of calls that return keys. */
+/** Schema of the parameter `hydrate` of calls that return keys. */
 function hydrate() {
   return booleanText()
     .prefault(true)
@@ -89,7 +89,7 @@ export const apiKeysFilters = defineFilters('ApiKeys-Filters', apiKeysList, ({ c
   apiKeyListSpec([...catalogue].sort()),
 );
 
-/** `GET /api/admin/api-keys/{id}`. */
+/** `GET /api/admin/api-keys/{id}`: one key, without its secret. */
 export const apiKeysRead: EndpointDefinition = {
   id: 'ApiKeys-Read',
   method: 'GET',
@@ -118,7 +118,7 @@ export const apiKeysRead: EndpointDefinition = {
   },
 };
 
-/** `GET /api/admin/api-keys/scopes`: the catalogue; all of it can be granted to keys. */
+/** `GET /api/admin/api-keys/scopes`: the catalogue of scopes, all of which can be granted to keys. */
 export const apiKeysScopes: EndpointDefinition = {
   id: 'ApiKeys-Scopes',
   method: 'GET',
@@ -135,7 +135,7 @@ export const apiKeysScopes: EndpointDefinition = {
   },
 };
 
-/** Fields that keys are listed by; `catalogue` is sorted, and empty for any scope (the OpenAPI document). */
+/** Fields by which keys can be filtered and sorted. `catalogue` is sorted; empty: any scope (for the OpenAPI document). */
 function apiKeyListSpec(catalogue: readonly string[]): ListSpec<ApiKeySortField> {
   return {
     name: 'api-keys',

@@ -10,27 +10,27 @@ export interface ListField {
   readonly name: string;
   readonly type: 'string' | 'datetime' | 'boolean' | 'array';
   readonly operators: readonly FilterOperator[];
-  /** Values that the field can hold; absent: any of its type. Empty: not known yet (the OpenAPI document). */
+  /** Values that the field can hold; absent: any of its type; empty: not known (for the OpenAPI document). */
   readonly values?: readonly string[];
   /** Descriptions of the parameters, by operator. */
   readonly notes?: Readonly<Partial<Record<FilterOperator, string>>>;
-  /** Spells a value as the store has it; default: as it is. */
+  /** Converts the value of a filter to the spelling in the store; default: unchanged. */
   readonly spelled?: (text: string) => string;
 }
 
-/** The operators of an instant, which is compared. */
+/** The operators of a field that holds an instant. */
 export const instantOperators = ['gte', 'gt', 'lte', 'lt'] as const satisfies readonly FilterOperator[];
 
 /** Fields that a list can be sorted and filtered by. */
 export interface ListSpec<SortField extends string> {
-  /** Names the list in its cursors. */
+  /** Name of the list; cursors of other lists are refused. */
   readonly name: string;
   readonly fields: readonly ListField[];
   /** The first is the default. */
   readonly sortFields: readonly [SortField, ...SortField[]];
   /** Description of `sort_by`. */
   readonly sortNote?: string;
-  /** Parameters that change how items are shown, not which ones: cursors are not bound to them. */
+  /** Parameters that change how items are shown, but not which ones or in what order, so that cursors are not bound to them. */
   readonly presentation?: Readonly<Record<string, z.ZodType>>;
 }
 
@@ -47,7 +47,7 @@ const maxPageSize = 100;
 const sortOrders = ['asc', 'desc'] as const;
 const defaultSortOrder = 'desc';
 
-/** The query of a list; parameters it doesn't name are refused. */
+/** Schema of the query of a list; unknown parameters are refused. */
 export function listQuerySchema<SortField extends string>(spec: ListSpec<SortField>) {
   const { fields, sortFields, sortNote, presentation } = spec;
   const sortBy = z.enum(sortFields).default(sortFields[0] as never);

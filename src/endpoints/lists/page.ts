@@ -5,24 +5,24 @@ import { readQuery } from '../../input/url-encoded.ts';
 import type { FieldFilter, ListPage, ListPosition, ListQuery } from '../../stores/list-query.ts';
 import { filtersOf, type ListParameters, type ListSpec, listQuerySchema } from './list-spec.ts';
 
-/** Start of a page: after (or, inclusive, at) a position, forwards or backwards; without a position, at the first end. */
+/** Start of a page: after a position (or at it, if `inclusive`), forwards or backwards; without one, the start of the list. */
 interface PageStart {
   readonly from?: ListPosition;
   readonly inclusive: boolean;
   readonly backwards: boolean;
-  /** Maximum number of items, whatever the `size`: a short page stays the page it was. */
+  /** Maximum number of items, whatever the `size`: a page with fewer items keeps the same items when it is read again. */
   readonly limit?: number;
 }
 
 /**
- * Builds the reader of a list's queries, which throws {@link ../../errors.ts ValidationError}, and {@link Refusal}
+ * Builds the reader of a list's queries, which throws {@link ../../errors.ts ValidationError}, or {@link Refusal}
  * `invalid_cursor`.
  */
 export function createListRequests<SortField extends string>(spec: ListSpec<SortField>, cursors: Cursors) {
   const schema = listQuerySchema(spec);
   const presentation = new Set(Object.keys(spec.presentation ?? {}));
 
-  /** The list with the parameters that change the order or the choice of items. */
+  /** The text that cursors are bound to: the list's name, and the parameters that change the order or the choice of items. */
   function bindingOf({ size: _size, cursor: _cursor, ...rest }: ListParameters<SortField>): string {
     const bound = Object.entries(rest).filter(
       ([name, value]) => !presentation.has(name) && value !== undefined,
@@ -46,7 +46,7 @@ export function createListRequests<SortField extends string>(spec: ListSpec<Sort
       size: Math.min(size, limit),
     };
 
-    /** The body of the response; `turn` may move the starts of the neighbouring pages. */
+    /** The body of the response; `turn` may replace the starts of the page and its neighbours. */
     function body<Item>(
       page: ListPage<Item>,
       options: {
@@ -96,7 +96,7 @@ function writeCursor(start: PageStart, cursors: Cursors, binding: string): strin
 
 const pageCursor = z.string().nullable();
 
-/** The members of a page's body; `totalNote` says what is counted. */
+/** The members of a page's body; `totalNote` says what `total` counts. */
 export function pageFields<Item extends z.ZodType>(item: Item, totalNote: string) {
   return {
     items: z.array(item),
@@ -127,7 +127,7 @@ function pageStarts<Item>(
   const { items, before, after } = page;
   const [first, last] = [items[0], items.at(-1)];
   if (first === undefined || last === undefined) {
-    // Its items are gone: the page keeps its position, and what is left lies on the other side of it.
+    // The items of this page are gone: it keeps its position, and the remaining items lie on the other side of it.
     const { from, inclusive, backwards } = start;
     const rest = { from, inclusive: !inclusive, backwards: !backwards };
     return {

@@ -45,10 +45,10 @@ const endedSessionsQuery = z.strictObject({
 
 const read = { scopes: ['sessions:read'] } as const;
 const write = { scopes: sessionsWrite } as const;
-/** Time that a response waits for the session store, which only has to remove sessions that have ended, ms. */
+/** Maximum time that a response waits for the session store to remove sessions that have already ended, ms. */
 const maxRemovalMs = 1_000;
 
-/** `GET /api/self/sessions`: one page of the caller's own sessions. */
+/** `GET /api/self/sessions/`: one page of the caller's own sessions. */
 export const sessionsListOwn: EndpointDefinition<'session'> = {
   id: 'Sessions-ListOwn',
   method: 'GET',
@@ -144,7 +144,7 @@ export const sessionsList: EndpointDefinition = {
 /** `GET /api/admin/sessions/filters`: the fields by which the list is filtered and sorted. */
 export const sessionsFilters = defineFilters('Sessions-Filters', sessionsList, () => sessionListSpec);
 
-/** `GET /api/admin/sessions/{id}`. */
+/** `GET /api/admin/sessions/{id}`: one live session. */
 export const sessionsRead: EndpointDefinition = {
   id: 'Sessions-Read',
   method: 'GET',
@@ -184,7 +184,7 @@ export const sessionsDelete: EndpointDefinition = {
     const { sessions } = parts;
     return async ({ exchange, principal, id }) => {
       readQuery(exchange.query, noParameters);
-      // Another credential's id, such as a key's, must not end what that has in flight.
+      // The id of another kind of credential, such as a key, must not end that credential's open requests.
       if ((await sessions.find(id)) === undefined) throw new Refusal('not_found');
       const ended = await endSession(parts, id, originOf(exchange), () => ({ actor: actorOf(principal) }));
       if (ended === undefined) throw new Refusal('not_found');

@@ -22,10 +22,10 @@ function hydrate() {
   return booleanText().prefault(true).describe('Shows `user` as an object instead of a bare id.');
 }
 
-/** `?hydrate` of calls that return one session. */
+/** Schema of the query of calls that return one session. */
 export const sessionQuery = z.object({ hydrate: hydrate() });
 
-/** A session as it is read. */
+/** Schema of a session in a response. */
 export const sessionRead = z
   .object({
     id: z.string(),
@@ -43,7 +43,7 @@ export const sessionRead = z
   })
   .meta({ id: 'SessionRead' });
 
-/** Page of sessions. */
+/** Schema of a page of sessions. */
 export const sessionPage = z
   .object(pageFields(sessionRead, 'Live sessions that pass the filters.'))
   .meta({ id: 'SessionCursorPage' });
@@ -56,7 +56,7 @@ const fields: readonly ListField[] = [
   { name: 'last_used', type: 'datetime', operators: instantOperators, notes: rangeNotes },
 ];
 
-/** Fields that the caller's own sessions are listed by. */
+/** Fields by which the caller's own sessions can be filtered and sorted. */
 export const ownSessionListSpec: ListSpec<SessionSortField> = {
   name: 'own-sessions',
   fields,
@@ -64,14 +64,14 @@ export const ownSessionListSpec: ListSpec<SessionSortField> = {
   presentation: { hydrate: hydrate() },
 };
 
-/** Fields that all sessions are listed by. */
+/** Fields by which the sessions of all users can be filtered and sorted. */
 export const sessionListSpec: ListSpec<SessionSortField> = {
   ...ownSessionListSpec,
   name: 'sessions',
   fields: [{ name: 'user', type: 'string', operators: ['eq'], notes: { eq: 'Id of the user.' } }, ...fields],
 };
 
-/** Creates what reads one page of live sessions for a request: all that pass its filters, or those of `userId` alone. */
+/** Creates the function that responds with a page of live sessions: all that pass the filters, or those of them of `userId`. */
 export function createSessionPages(
   { sessions, records, holdings, cursors }: EndpointParts,
   spec: ListSpec<SessionSortField>,
@@ -95,8 +95,8 @@ export function createSessionPages(
 }
 
 /**
- * The query of a list as stores accept it: with one range, of the field that the list is sorted by. Throws
- * {@link ValidationError} for a range of the other one.
+ * The query of a list as stores accept it: a range is possible only on the field by which the list is sorted. Throws
+ * {@link ValidationError} for a range on another field.
  */
 function storeQuery(
   { filters, ...query }: ListQuery<SessionSortField, readonly FieldFilter[]>,
@@ -124,17 +124,17 @@ function rangeProblems(filters: readonly FieldFilter[], rawQuery = ''): readonly
   });
 }
 
-/** Response to the end of sessions: 204, which clears the cookies if the session of the caller is among them. */
+/** Response after ending sessions: 204, which clears the cookies if the caller's own session was one of them (`isOwn`). */
 export function endedReply({ forgetting }: Pick<EndpointParts, 'forgetting'>, isOwn: boolean): Reply {
   return isOwn ? { status: 204, headers: forgetting } : { status: 204 };
 }
 
-/** True if the caller presented that session. */
+/** True if the caller made the call with the session of that id. */
 export function isCurrent(id: string, { kind, credentialId }: Principal): boolean {
   return kind === 'session' && credentialId === id;
 }
 
-/** A session as `SessionRead`, to the caller. */
+/** A session in the form `SessionRead`; `current` is true for the caller's own. */
 export function presentTo(
   principal: Principal,
   found: OwnedSession,

@@ -19,7 +19,7 @@ type UserPatch = z.output<ReturnType<typeof userPatch>>;
 
 const transfer = 'transfer:';
 
-/** `?keys` of a removal. */
+/** Schema of the query for removing a user. */
 const removalQuery = z.strictObject({
   keys: z
     .string()
@@ -28,7 +28,7 @@ const removalQuery = z.strictObject({
     .describe('The keys of the user: `delete`, `keep` (without an owner), or `transfer:<user id>`.'),
 });
 
-/** `POST /api/admin/users/`: a user who holds no more than the calling credential. */
+/** `POST /api/admin/users/`: creates a user who holds no more than the calling credential. */
 export const usersCreate: EndpointDefinition = {
   id: 'Users-Create',
   method: 'POST',
@@ -67,7 +67,7 @@ export const usersCreate: EndpointDefinition = {
   },
 };
 
-/** `PATCH /api/admin/users/{id}`: callers can't change a user who effectively holds more, or give what they don't hold. */
+/** `PATCH /api/admin/users/{id}`: changes a user who holds no more than the calling credential, before and after the change. */
 export const usersChange: EndpointDefinition = {
   id: 'Users-Change',
   method: 'PATCH',
@@ -100,7 +100,7 @@ export const usersChange: EndpointDefinition = {
       const changes = changesOf(patch, await hashPassword(parts, patch.password));
       const changed = await changeUser(parts, callerIn(call), id, changes, {
         judge(found) {
-          // The name may be another by now.
+          // The name may have changed in the meantime.
           assertNoProblems(problemsWith(found, patch));
           assertIfMatch(exchange.head, found.user);
         },
@@ -110,7 +110,7 @@ export const usersChange: EndpointDefinition = {
   },
 };
 
-/** `DELETE /api/admin/users/{id}`: the user, the sessions and, as `keys` says, the keys. */
+/** `DELETE /api/admin/users/{id}`: removes a user and the user's sessions; `keys` says what happens to the user's keys. */
 export const usersDelete: EndpointDefinition = {
   id: 'Users-Delete',
   method: 'DELETE',
@@ -134,7 +134,7 @@ export const usersDelete: EndpointDefinition = {
           assertIfMatch(exchange.head, found.user);
         },
       }).catch(async (error: unknown) => {
-        // A query is judged before its record, so that it is judged without one too.
+        // A malformed query is reported even if there is no such user.
         if (isRefusal(error, 'not_found') && typeof keys === 'object')
           assertNewOwner(id, await parts.records.findUserRecord(keys.transferTo), asked);
         throw error;
@@ -175,7 +175,7 @@ function assertNoProblems(problems: readonly ValidationProblem[]): void {
     throw new ValidationError(problems.map((problem) => ({ ...problem, loc: ['body', ...problem.loc] })));
 }
 
-/** True if some of the patch can only be judged by its user. */
+/** True if part of the patch can be judged only by comparison with the stored user. */
 function isAboutFound({ kind, password }: Partial<UserPatch>): boolean {
   return kind !== undefined || typeof password === 'string';
 }

@@ -23,12 +23,12 @@ const maxScopes = 256;
 const maxScopeSets = 64;
 const maxTextLength = 256;
 
-/** Fields whose value never appears in a problem. */
+/** Fields whose values never appear in a problem. */
 export const secretFields = ['password'] as const;
 
 /** Bounds of a user's fields. */
 export interface UserBounds {
-  /** Sorted; empty: any scope (the OpenAPI document). */
+  /** Sorted; empty: any scope (for the OpenAPI document). */
   readonly catalogue: readonly string[];
   readonly minPasswordLength: number;
 }
@@ -49,7 +49,7 @@ function userFields({ catalogue, minPasswordLength }: UserBounds) {
   };
 }
 
-/** A new user. */
+/** Schema of a new user. */
 export function userCreate(bounds: UserBounds) {
   const { username, display_name, email, scopes, scope_sets, disabled, password } = userFields(bounds);
   return z
@@ -69,7 +69,7 @@ export function userCreate(bounds: UserBounds) {
     .meta({ id: 'UserCreate' });
 }
 
-/** A merge patch (RFC 7396) of a user. */
+/** Schema of a merge patch (RFC 7396) of a user. */
 export function userPatch(bounds: UserBounds) {
   const { username, display_name, email, scopes, scope_sets, disabled, password } = userFields(bounds);
   return z
@@ -88,7 +88,7 @@ export function userPatch(bounds: UserBounds) {
 
 const scopeList = z.array(z.string());
 
-/** An identity as it is read. */
+/** Schema of an identity in a response. */
 export const identityRead = z
   .object({
     provider: z.string().nullable().describe('Null: no configured provider has its issuer.'),
@@ -96,10 +96,10 @@ export const identityRead = z
   })
   .meta({ id: 'Identity' });
 
-/** The identities of a user. */
+/** Schema of the identities of a user. */
 export const identityList = z.array(identityRead).meta({ id: 'Identities' });
 
-/** A user as it is read. */
+/** Schema of a user in a response. */
 export const userRead = z
   .object({
     id: z.string(),
@@ -194,7 +194,7 @@ export const usersList: EndpointDefinition = {
 /** `GET /api/admin/users/filters`: the fields by which the list is filtered and sorted. */
 export const usersFilters = defineFilters('Users-Filters', usersList, () => userListSpec);
 
-/** `GET /api/admin/users/{id}`. */
+/** `GET /api/admin/users/{id}`: one user. */
 export const usersRead: EndpointDefinition = {
   id: 'Users-Read',
   method: 'GET',
@@ -214,7 +214,7 @@ export const usersRead: EndpointDefinition = {
   },
 };
 
-/** The store looks names up by their canonical form. */
+/** The query as the store accepts it: names are compared in their canonical form. */
 function storeQuery(query: UserQuery): UserQuery {
   const filters = query.filters.map((filter) =>
     filter.field === 'username' && filter.operator === 'eq'

@@ -15,7 +15,7 @@ import type { EndpointDefinition } from '../endpoint.ts';
 import { readWriteBody } from '../write-body.ts';
 import { identityList, identityRead } from './read.ts';
 
-/** A new identity; `providers` are the names of the configured ones (empty: any, for the OpenAPI document). */
+/** Schema of a new identity; `providers` are the names of the configured providers (empty: any, for the OpenAPI document). */
 function identityLink(providers: readonly string[]) {
   return z
     .strictObject({
@@ -46,7 +46,7 @@ const userThrottle = z
   })
   .meta({ id: 'UserThrottle' });
 
-/** `GET /api/admin/users/{id}/identities`: in the order in which they were linked. */
+/** `GET /api/admin/users/{id}/identities`: the identities of a user, in the order in which they were linked. */
 export const usersIdentities: EndpointDefinition = {
   id: 'Users-Identities',
   method: 'GET',
@@ -68,7 +68,7 @@ export const usersIdentities: EndpointDefinition = {
   },
 };
 
-/** `POST /api/admin/users/{id}/identities`: sign-ins by that identity are this user's from now on. */
+/** `POST /api/admin/users/{id}/identities`: links an identity, which signs in as this user from now on. */
 export const usersLink: EndpointDefinition = {
   id: 'Users-Link',
   method: 'POST',
@@ -128,7 +128,7 @@ export const usersUnlink: EndpointDefinition = {
   },
 };
 
-/** `POST /api/admin/users/{id}/invitation`: a token by which the user sets a password, shown this once. */
+/** `POST /api/admin/users/{id}/invitation`: creates a token, shown only once, with which the user sets a password. */
 export const usersInvite: EndpointDefinition = {
   id: 'Users-Invite',
   method: 'POST',
@@ -151,7 +151,7 @@ export const usersInvite: EndpointDefinition = {
   },
 };
 
-/** `GET /api/admin/users/{id}/throttle`. */
+/** `GET /api/admin/users/{id}/throttle`: the failed sign-ins that count against a user. */
 export const usersThrottle: EndpointDefinition = {
   id: 'Users-Throttle',
   method: 'GET',
@@ -179,7 +179,7 @@ export const usersThrottle: EndpointDefinition = {
   },
 };
 
-/** `DELETE /api/admin/users/{id}/throttle`: the user may try again at once; what counts against addresses stays. */
+/** `DELETE /api/admin/users/{id}/throttle`: forgets the failed sign-ins of a user; those counted by address alone remain. */
 export const usersUnlock: EndpointDefinition = {
   id: 'Users-Unlock',
   method: 'DELETE',
