@@ -60,9 +60,8 @@ export async function createUser(
 }
 
 /**
- * Changes a user if the caller holds the user's rights from before and after the change. A new password, or a change of
- * `disabled`, ends the user's sessions. Rejects with `not_found`, `insufficient_scope`, `managed`, `conflict`,
- * `last_administrator`.
+ * Changes a user, if the caller holds the user's rights from before and after. A new password, or a change of `disabled`, ends
+ * the user's sessions. Rejects with `not_found`, `insufficient_scope`, `managed`, `conflict`, `last_administrator`.
  */
 export async function changeUser(
   parts: PartsWith<'changeUserRecord' | 'findScopeSets'> & SessionEndParts,

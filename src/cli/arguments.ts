@@ -60,7 +60,7 @@ export function parseCall(command: Command, args: readonly string[], terminal: T
 }
 
 const takesId = /^\[?K?ID\]?$/;
-/** Id of a session or of a signing key: base64url, so that one in 64 begins like an option. */
+/** Matches an id of a session or signing key that begins like an option: ids are base64url, so one in 64 does. */
 const id = /^-[\w-]{21}(?:[\w-]{21})?$/;
 
 function isIdLikeOption(text: string, options: Options): boolean {

@@ -13,11 +13,11 @@ const pageSize = 100;
 /** Interval at which new events are asked for, ms. */
 const pollIntervalMs = 1_000;
 
-/** `audit list`: the newest events, the newest last; with `--follow` also those that come later, until it is interrupted. */
+/** `audit list`: prints the newest events, oldest first; with `--follow`, also later events until it is interrupted. */
 export async function listAudit(call: Call): Promise<void> {
   const limit = requireLimit(call.text('limit'));
   const isFollowing = call.isSet('follow');
-  // First, so that it ends in order however early the signal comes.
+  // Before anything slow, so that even an early signal ends the command in order.
   const stopped = isFollowing ? firstSignal(call.terminal) : Promise.resolve();
   await withStores(call, async (context) => {
     const { events, last } = await newest(context, call.text('event'), limit);
@@ -91,7 +91,7 @@ async function follow(
 }
 
 const header = ['TIME', 'EVENT', 'OUTCOME', 'ACTOR', 'TARGET', 'ADDRESS', 'DETAIL'];
-/** Widths of columns while following, when those of later events are unknown. */
+/** Widths of columns with `--follow`, when those of later events are unknown. */
 const followedWidths = [20, 22, 7, 16, 16, 15];
 
 async function printEvent(call: Call, event: AuditEvent, nameOf: NameOf): Promise<void> {
@@ -140,7 +140,7 @@ function differences(
 
 type NameOf = (id: string) => Promise<string>;
 
-/** Names of users by id, as of the first time each was shown; a user who is gone is an id. */
+/** Creates the lookup of users' names by id. Each is read once; a removed user's id stands for the name. */
 function createNames({ records }: CommandContext): NameOf {
   const names = new Map<string, string>();
   return async (id) => {

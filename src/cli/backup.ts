@@ -6,7 +6,7 @@ import { type Call, Failure, type Terminal } from './command.ts';
 import { printJsonAlone, writeOut } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
-/** `backup FILE|-`: copies the records, as they are at one moment, to a new file or to standard output. */
+/** `backup FILE|-`: copies a consistent state of the records to a new file or to standard output. */
 export async function backup(call: Call): Promise<void> {
   const [target = ''] = call.operands;
   await (target === '-' ? backupToOutput(call) : backupToFile(call, resolve(target)));
@@ -26,8 +26,8 @@ async function backupToFile(call: Call, file: string): Promise<void> {
 }
 
 /**
- * Writes the copy to standard output and its SHA-256 to standard error, as `sha256sum` would: a receiver can detect a truncated
- * copy. The copy is made in a file first, because a slow reader would keep a snapshot open, and SQLite's log growing.
+ * Writes the copy to standard output and its SHA-256 to standard error, as `sha256sum` would, so that a receiver can detect a
+ * truncated copy. The copy is made in a file first: a slow reader would keep a snapshot open, so that SQLite's log would grow.
  */
 async function backupToOutput(call: Call): Promise<void> {
   const { stdout, stderr } = call.terminal;
@@ -53,9 +53,8 @@ async function backupToOutput(call: Call): Promise<void> {
 const chunkBytes = 256 * 1024;
 
 /**
- * A copy of the records that only its handle leads to. While it is made it has a name in a folder of its own (mode 0700)
- * beside the records: there is room for SQLite's files, while in a container little else can be written. A signal removes
- * that folder, too.
+ * Opens a copy of the records whose name has been removed. While it is made, it is in a folder of its own (mode 0700) beside the
+ * records: there is room for SQLite's files, and in a container few other folders are writable. A signal removes the folder, too.
  */
 async function copyWithoutName(terminal: Terminal, { config, records }: CommandContext) {
   const address = config.stores.records;

@@ -5,7 +5,7 @@ import { type Call, Failure } from './command.ts';
 import { printResult } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
-/** `bootstrap-token [--reset]`: the token that activates the first administrator, alone on standard output. */
+/** `bootstrap-token [--reset]`: prints only the token for creating the first administrator, to standard output. */
 export async function bootstrapToken(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     if (context.config.endpoints.bootstrap !== 'own')
@@ -24,7 +24,7 @@ async function resetToken({ records, audit }: CommandContext): Promise<string> {
   return token!;
 }
 
-/** The token in the store, else the configured one, else a new one. */
+/** The token in the store, else the configured one, else a new one; throws Failure if activation is closed. */
 async function currentToken({ records, config }: CommandContext): Promise<string> {
   const state = requireOpen(await records.bootstrap());
   const known = state.token ?? config.bootstrap.token;

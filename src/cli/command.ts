@@ -9,11 +9,11 @@ export interface Option {
   readonly help: string;
   /** Name of the value in the help; absent: the option is a switch. */
   readonly value?: string;
-  /** Set if the option may be given more than once. */
+  /** True if the option may be given more than once. */
   readonly isRepeatable?: boolean;
-  /** Set if the command can't do without; the usage line then shows the option without brackets. */
+  /** True if the option is required; the usage line then shows it without brackets. */
   readonly isRequired?: boolean;
-  /** Set if the option excludes the one before it; the usage line then shows `[--one | --other]`. */
+  /** True if the option excludes the one before it; the usage line then shows `[--one | --other]`. */
   readonly isAlternative?: boolean;
   readonly short?: string;
 }
@@ -23,7 +23,7 @@ export type Options = Readonly<Record<string, Option>>;
 
 /** A command: its name, its arguments, and the function that carries it out. */
 export interface Command {
-  /** Word, or two: `user add`. */
+  /** A word, or two, such as `user add`. */
   readonly name: string;
   /** Names of the arguments after the command, if any; the last one may be in brackets, and can then be left out. */
   readonly operands?: readonly string[];
@@ -31,16 +31,16 @@ export interface Command {
   readonly summary: string;
   /** Further sentences of the help, without the last full stop. */
   readonly details?: string;
-  /** In the order of the help; default: none but the common ones. */
+  /** Options besides the common ones, in the order of the help; default: none. */
   readonly options?: Options;
-  /** `none`: the command reads no configuration; `optional`: it can do without a file. Default: `--config FILE` is needed. */
+  /** `none`: the command reads no configuration; `optional`: it can run without one. Default: `--config FILE` is needed. */
   readonly configuration?: 'none' | 'optional';
   /**
    * `none`: the command doesn't open the configured stores; `first-start`: it creates their files if nothing suggests an
    * earlier start. Default: it opens them, and without `--create` they must exist.
    */
   readonly stores?: 'none' | 'first-start';
-  /** Set if there is no result that `--json` could print. */
+  /** True if there is no result that `--json` could print. */
   readonly hasNoResult?: boolean;
   /** Resolves when the command is done; rejects with {@link Failure} if it can't be done. */
   readonly run: (call: Call) => Promise<void>;
@@ -52,7 +52,7 @@ export interface Call {
   /** In the order of the command's `operands`. */
   readonly operands: readonly string[];
   isSet(option: string): boolean;
-  /** When missing files of the stores are created. */
+  /** Says when missing files of the stores are created. */
   readonly creates: Creation;
   text(option: string): string | undefined;
   /** Throws Failure `usage` if the option is missing. */
@@ -68,8 +68,8 @@ export type FailureCode = 'failed' | 'usage' | 'configuration';
 export const exitCodes: Readonly<Record<FailureCode, number>> = { failed: 1, usage: 2, configuration: 2 };
 
 /**
- * A command that failed: thrown by the code that detects it, written in one place. The message is one sentence for people,
- * or for `configuration` one line per problem. It never contains a password, token or key.
+ * Failure of a command: thrown where it is detected, printed in one place. The message is one sentence for people, or for
+ * `configuration` one line per problem. It never contains a password, token or key.
  */
 export class Failure extends Error {
   readonly code: FailureCode;

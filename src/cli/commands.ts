@@ -5,7 +5,7 @@ import { userCommands } from './user/user-commands.ts';
 const setScopes = { value: '"a b"', help: 'scopes of the set, separated by spaces' };
 const setDescription = { value: 'TEXT', help: 'what the set is for' };
 
-/** Every command. Its code is loaded when it is called: help is instant, and signals are handled early. */
+/** All commands. The code of each is loaded only when it is called, so that help is instant and signals are handled early. */
 export const commands: readonly Command[] = [
   {
     name: 'serve',

@@ -7,7 +7,7 @@ import { findingsFailure } from './configuration.ts';
 import { printResult } from './terminal.ts';
 import { withStores } from './with-stores.ts';
 
-/** `config apply`: the users and scope sets of the file, even if another configuration has superseded it. */
+/** `config apply`: applies the users and scope sets of the file, even if another configuration has superseded it. */
 export async function applyConfiguration(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     const { config, read } = context;
@@ -22,7 +22,7 @@ export async function applyConfiguration(call: Call): Promise<void> {
 
 type Names = Readonly<Record<'users' | 'scope_sets', Readonly<Record<string, readonly string[]>>>>;
 
-/** The names of what was changed, by what was done. */
+/** The names of the users and scope sets that were changed, by the kind of change. */
 function namesOf({ createdSets, changedSets, createdUsers, changedUsers }: ManagedChanges): Names {
   const hasLeft = ({ before, after }: Changed<UserRecord>) => after.user.disabled && !before.user.disabled;
   return {

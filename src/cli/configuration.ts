@@ -10,7 +10,7 @@ import { printResult } from './terminal.ts';
 /** A configuration file as read: its values, or its problems. */
 export type ReadConfig = LoadedConfig & { readonly file: string };
 
-/** Reads the file of `--config`, else of `POSTERN_CONFIG`, or what `--upstream` stands for; else throws Failure `usage`. */
+/** Reads the file of `--config` or else `POSTERN_CONFIG`, or the configuration for `--upstream`; else throws Failure `usage`. */
 export function readConfig({ text, terminal }: Call): ReadConfig {
   const upstream = text('upstream');
   if (upstream !== undefined) {
@@ -30,7 +30,7 @@ export function requireConfig(read: ReadConfig): Config {
   throw invalid(read.file, read.problems);
 }
 
-/** As {@link requireConfig}, and the files of the stores can be opened; not for a process that has them open. */
+/** As {@link requireConfig}, but checks that the files of the stores can be opened; not for a process that has them open. */
 export function requireServableConfig(read: ReadConfig, creates: Creation): Config {
   const problems = problemsOf(read, creates);
   if (problems.length > 0) throw invalid(read.file, problems);
@@ -62,19 +62,19 @@ export async function check(call: Call): Promise<void> {
   if (!call.isSet('json')) await printResult(call, [], lines.join('\n'));
 }
 
-/** Problems that would stop `serve`, except those of servers and addresses that only a start can try. */
+/** Problems that would stop `serve`, except those of servers and addresses, which only a start can detect. */
 function problemsOf(read: ReadConfig, creates: Creation): readonly ConfigProblem[] {
   if (read.config === undefined) return read.problems;
   const stores = problemsOfStoreFiles(read.config, creates);
   return read.problemsOf(stores.map(({ store, reason }) => ({ path: ['stores', store], rule: reason })));
 }
 
-/** Failure of findings that came from the stores, with line and column. */
+/** Failure for findings that came from the stores, with the line and column of each. */
 export function findingsFailure(read: ReadConfig, findings: readonly Finding[]): Failure {
   return new Failure('configuration', linesOf(read, findings).join('\n'));
 }
 
-/** Findings about a configuration, a line each. */
+/** Findings about a configuration, one line each. */
 export function linesOf(read: ReadConfig, findings: readonly Finding[]): readonly string[] {
   const problems = read.config === undefined ? [] : read.problemsOf(findings);
   return problems.map((problem) => formatProblem(read.file, problem));

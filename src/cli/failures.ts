@@ -3,14 +3,14 @@ import { isRefusal, type RefusalCode, ValidationError } from '../errors.ts';
 import { validate } from '../input/validate.ts';
 import { Failure } from './command.ts';
 
-/** Handler of a rejection: a refusal of that code becomes the sentence, everything else is thrown unchanged. */
+/** Creates a handler of rejections: it turns a refusal of that code into a Failure, and throws any other error unchanged. */
 export function refusedAs(code: RefusalCode, sentence: string): (error: unknown) => never {
   return (error) => {
     throw isRefusal(error, code) ? new Failure('failed', sentence, error) : error;
   };
 }
 
-/** Validates fields by the rules of the HTTP API; throws Failure `usage` with every problem, after `prefix` and its field. */
+/** Validates fields by the rules of the HTTP API; throws Failure `usage` with every problem (`prefix`, field, message). */
 export function requireFields<S extends z.ZodObject>(
   schema: S,
   fields: Record<string, unknown>,

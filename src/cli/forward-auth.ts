@@ -3,7 +3,7 @@ import { type Call, Failure } from './command.ts';
 import { readConfig, requireConfig } from './configuration.ts';
 import { printResult } from './terminal.ts';
 
-/** `forward-auth config PROXY`: prints the configuration of a proxy that asks this gateway; as JSON, by file. */
+/** `forward-auth config PROXY`: prints the configuration of a proxy that asks this gateway; with `--json`, its files by name. */
 export async function forwardAuthConfig(call: Call): Promise<void> {
   const [proxy = ''] = call.operands;
   if (!printedProxies.includes(proxy))

@@ -56,7 +56,7 @@ function writtenAs(name: string, { value }: Option): string {
   return value === undefined ? `--${name}` : `--${name} ${value}`;
 }
 
-/** Words as lines after `start`; further lines are indented by its width. */
+/** Wraps the words after `start`; further lines are indented by its width. */
 function hanging(start: string, words: readonly string[]): string {
   const lines: string[] = [];
   let line = '';

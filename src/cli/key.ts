@@ -16,7 +16,7 @@ import { type CommandContext, withStores } from './with-stores.ts';
 /** The last instant of a `Date` (ECMA-262 §21.4.1.1). */
 const maxInstantMs = 8.64e15;
 
-/** `key create`: a key for a user, shown only this time. */
+/** `key create`: creates a key for a user, and prints it this one time. */
 export async function createKey(call: Call): Promise<void> {
   const name = call.requireText('user');
   const label = call.requireText('label');
@@ -42,7 +42,7 @@ export async function createKey(call: Call): Promise<void> {
       requireFields(schema, fields, '--'),
     ).catch(async (error) => {
       if (!isRefusal(error, 'conflict') && !isRefusal(error, 'not_authenticated')) throw error;
-      // A scope set was removed in the meantime: this names it.
+      // If a scope set was removed in the meantime, this names it.
       await requireScopeSets(context, setNames);
       throw isUnusable(owner.username);
     });
@@ -52,7 +52,7 @@ export async function createKey(call: Call): Promise<void> {
   });
 }
 
-/** The operator may grant the missing scopes to the user later; until then the key can't use them. */
+/** Warns about scopes of a key that its owner lacks: the key can't use them until the operator grants them to the owner. */
 async function warnOfScopesNotHeld(
   { terminal }: Call,
   { records, holdings }: CommandContext,
@@ -60,7 +60,7 @@ async function warnOfScopesNotHeld(
   scopes: readonly string[],
 ): Promise<void> {
   const owner = await records.findUser(id);
-  // What a provider grants counts in the owner's own sessions, and in keys minted in them.
+  // A provider's grants count only in the owner's own sessions, and in keys minted in them.
   const held = new Set(owner === undefined ? [] : holdings.ofUser(owner, null).scopes);
   const missing = missingScopes(scopes, held);
   if (missing.length === 0) return;
@@ -69,14 +69,14 @@ async function warnOfScopesNotHeld(
   terminal.stderr.write(`postern: ${text}\n`);
 }
 
-/** A duration such as `30d` as the instant at which it ends; anything else stays for the rules of the API. */
+/** Converts a duration such as `30d` to the instant at which it ends; leaves any other text to the rules of the API. */
 function expiryOf(text: string | undefined, now: number): string | undefined {
   if (text === undefined || !/^\d{1,9}[smhd]$/.test(text)) return text;
   const end = now + parseDuration(text);
   return end > maxInstantMs ? text : new Date(end).toISOString();
 }
 
-/** `key list`: all keys, or those of a user, newest first; never a key itself. */
+/** `key list`: prints all keys, or those of a user, newest first, without their secrets. */
 export async function listKeys(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     const name = call.text('user');
@@ -103,7 +103,7 @@ function ownerOf({ owner, key }: ListedApiKey): string {
   return owner?.username ?? `${key.createdBy} (removed)`;
 }
 
-/** `key revoke ID`: the key stops working at once and, with `--children`, all that were minted with it, at any depth. */
+/** `key revoke ID`: deletes a key, which stops working at once, and with `--children` all keys minted with it, at any depth. */
 export async function deleteKey(call: Call): Promise<void> {
   const id = call.operands[0]!;
   const children = call.isSet('children');
@@ -116,7 +116,7 @@ export async function deleteKey(call: Call): Promise<void> {
   });
 }
 
-/** `key transfer ID --user NAME`: the key is that user's from now on, and bounded by what that user holds. */
+/** `key transfer ID --user NAME`: gives the key to that user, whose rights bound it from now on. */
 export async function giveKey(call: Call): Promise<void> {
   const id = call.operands[0]!;
   const name = call.requireText('user');
@@ -142,7 +142,7 @@ function noSuchKey(id: string) {
   return refusedAs('not_found', `no key with id ${JSON.stringify(id)}`);
 }
 
-/** As the HTTP API shows it, plus what only operators see: the session it was minted with. */
+/** A key as the HTTP API shows it, with the session in which it was minted, which only operators see. */
 function present({ catalogue, now }: CommandContext, found: ListedApiKey) {
   const shown = presentApiKey(found, { hydrate: true, now: now(), catalogue });
   return { ...shown, session: found.key.session };

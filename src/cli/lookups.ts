@@ -11,14 +11,14 @@ import type { UserRecord } from '../stores/user-records.ts';
 import { Failure } from './command.ts';
 import type { CommandContext } from './with-stores.ts';
 
-/** The user of a name, in any case; throws Failure when there is none. */
+/** The user of that name, in upper or lower case; throws Failure if there is none. */
 export async function requireUser({ records }: CommandContext, name: string): Promise<User> {
   const found = await records.findUserByName(canonicalAccountName(name));
   if (found === undefined) throw new Failure('failed', `there is no user ${JSON.stringify(name)}`);
   return found.user;
 }
 
-/** The scopes of a space-separated text, sorted and distinct; throws Failure naming those the catalogue lacks. */
+/** The scopes of a space-separated text, sorted and distinct; throws Failure naming those that the catalogue lacks. */
 export function requireScopes({ catalogue }: CommandContext, text: string): readonly string[] {
   const scopes = sortedDistinct(text.split(/\s+/).filter((scope) => scope !== ''));
   const unknown = scopes.filter((scope) => !catalogue.has(scope));

@@ -6,7 +6,7 @@ import { maxPasswordBytes } from '../rules/text-limits.ts';
 import { type Call, Failure } from './command.ts';
 import { readPassword, readSecret } from './terminal.ts';
 
-/** Reads a new password of that user, judges it and gives its hash; throws Failure. */
+/** Reads a new password for that user and resolves to its hash; rejects with Failure if the password is refused. */
 export async function readNewPassword(
   { terminal }: Call,
   { passwords }: Config,
@@ -18,7 +18,7 @@ export async function readNewPassword(
   );
 }
 
-/** Reads the hash of a password that was made elsewhere; throws Failure. */
+/** Reads a password hash that was made elsewhere; rejects with Failure if it is malformed. */
 export async function readPasswordHash({ terminal }: Call): Promise<string> {
   const hash = (await readSecret(terminal, 'Password hash: ')).trim();
   if (parsePasswordHash(hash) === undefined)

@@ -10,7 +10,7 @@ import { readConfig, requireConfig } from './configuration.ts';
 import { printJsonAlone } from './terminal.ts';
 import { createCommandLog } from './with-stores.ts';
 
-/** The variable with the password of an address that is given as an option. */
+/** The environment variable with the password for an address that is given as an option. */
 const passwordVariable = 'POSTERN_RECORDS_PASSWORD';
 
 /**
@@ -23,7 +23,7 @@ export async function copyAllRecords(call: Call): Promise<void> {
     throw new Failure('usage', 'records copy needs --from or --to; the configuration says the other one');
   const from = requireLocation(call, 'from', config);
   const to = requireLocation(call, 'to', config);
-  // First, so that a wrong source leaves no new target behind.
+  // The source comes first, so that a wrong one leaves no new target behind.
   const source = await openCopySource(from);
   try {
     const target = await openCopyTarget(to, (file, mode) =>
@@ -46,7 +46,7 @@ async function copyBetween(call: Call, source: CopyEnd, target: CopyEnd): Promis
   const tell = (text: string) => stderr.write(`postern: ${text}\n`);
   const onTable = ({ table, rows }: TableSummary) => tell(`${table}: ${rows}`);
   tell(`copying the records of ${source.location} to ${target.location}`);
-  // In the records that were written, on standard error, and for the log of their first gateway.
+  // The event is written to the target records and to standard error, and logged by the first gateway on those records.
   const audit = new Audit({
     log: createCommandLog(call, 'auto'),
     keep() {},

@@ -54,7 +54,7 @@ async function writeHelp(words: readonly string[], terminal: Terminal): Promise<
   return writeOut(terminal, overviewOf(group.length > 0 ? group : commands));
 }
 
-/** Message about words that name no command. Only those close to a command's name are repeated. */
+/** Message about words that name no command. A second word is repeated only if both together are close to a command's name. */
 function wrongWords([first, second]: readonly string[], group: readonly Command[]): string {
   if (first === undefined) return 'no command';
   if (first.startsWith('-')) return 'the command comes first, then its options';
@@ -82,7 +82,7 @@ function groupOf(word: string): readonly Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-/** Text after the message of a wrong usage: the usage line, or where to look. */
+/** Text after the message about a wrong usage: the usage line, or where to look. */
 function usageAfter(command: Command | undefined, args: readonly string[]): string {
   if (command !== undefined) return usageOf(command);
   const group = groupOf(args[0] ?? '');
@@ -98,7 +98,7 @@ function asFailure(error: unknown): Failure {
   return new Failure('failed', `unexpected error: ${stack ?? error}`, error);
 }
 
-/** A store's own message may contain an address with a password; its code doesn't. */
+/** Sentence for a refusal. It names the code of the cause but not its message, which may contain an address with a password. */
 function sentenceOf({ code, options }: Refusal): string {
   const reason = (options.cause as NodeJS.ErrnoException | undefined)?.code;
   return reason === undefined ? refusals[code].detail : `${refusals[code].detail} (${reason})`;

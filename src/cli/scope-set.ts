@@ -16,7 +16,7 @@ import { allScopeSets, requireScopeSets, requireScopes } from './lookups.ts';
 import { printJsonAlone, printResult, readableTime, table } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
-/** `scope-set list`: all sets by name, the built-in one among them. */
+/** `scope-set list`: prints all sets by name, including the built-in one. */
 export async function listScopeSets(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     const sets = (await allScopeSets(context)).map((set) => presentScopeSet(set, context.catalogue));
@@ -30,7 +30,7 @@ export async function listScopeSets(call: Call): Promise<void> {
   });
 }
 
-/** `scope-set add NAME`: a new set, whose id is the result. */
+/** `scope-set add NAME`: creates a set and prints its id. */
 export async function addScopeSet(call: Call): Promise<void> {
   const [name] = call.operands as [string];
   const scopes = call.requireText('scopes');
@@ -47,7 +47,7 @@ export async function addScopeSet(call: Call): Promise<void> {
   });
 }
 
-/** `scope-set set NAME`: named fields are replaced, all others stay. */
+/** `scope-set set NAME`: replaces the fields that options name; all others stay. */
 export async function setScopeSet(call: Call): Promise<void> {
   const scopes = call.text('scopes');
   const name = call.text('name');
@@ -64,7 +64,7 @@ export async function setScopeSet(call: Call): Promise<void> {
   });
 }
 
-/** `scope-set remove NAME`: a set that no user, identity or key holds. */
+/** `scope-set remove NAME`: removes a set that no user, identity or key holds. */
 export async function deleteScopeSet(call: Call): Promise<void> {
   const inUse = `${JSON.stringify(call.operands[0])} is in use: take it from every user, identity and key first`;
   await withScopeSet(call, (context, id) =>
@@ -72,7 +72,7 @@ export async function deleteScopeSet(call: Call): Promise<void> {
   );
 }
 
-/** Does `work` on the set whose name is the operand; the set it gives is the result. */
+/** Does `work` on the set that the operand names; with `--json`, prints the set that `work` resolves to. */
 async function withScopeSet(
   call: Call,
   work: (context: CommandContext, id: string) => Promise<ScopeSetRecord>,

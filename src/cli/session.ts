@@ -14,7 +14,7 @@ import { printJsonAlone, printResult, readableTime, table } from './terminal.ts'
 import { isGone } from './user/with-user.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
-/** `session list`: the live sessions, or those of a user, newest first. */
+/** `session list`: prints the live sessions, or those of a user, newest first. */
 export async function listSessions(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     const name = call.text('user');
@@ -31,10 +31,10 @@ export async function listSessions(call: Call): Promise<void> {
   });
 }
 
-/** Characters of a `User-Agent` that fit a line. */
+/** Number of characters of a `User-Agent` that fit on a line. */
 const shownUserAgent = 40;
 
-/** `session revoke ID | --user NAME | --all`: these sessions end, here and in every gateway on the store. */
+/** `session revoke ID | --user NAME | --all`: ends these sessions in every gateway on the stores. */
 export async function revokeSessions(call: Call): Promise<void> {
   const [id] = call.operands;
   const name = call.text('user');
@@ -70,7 +70,7 @@ async function revokeOne(context: CommandContext, id: string): Promise<void> {
   if (ended === undefined) throw new Failure('failed', `no live session with id ${JSON.stringify(id)}`);
 }
 
-/** Ends all sessions of a user; gives the ids of those that were in the session store. */
+/** Ends all sessions of a user; resolves to the ids of those in the session store, or to undefined if it is unavailable. */
 async function revokeAllOf(context: CommandContext, name: string): Promise<readonly string[] | undefined> {
   const user = await requireUser(context, name);
   const { isUser, removed } = await endSessionsOfUser(context, operator, user.id);

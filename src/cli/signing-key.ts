@@ -12,7 +12,7 @@ import { withStores } from './with-stores.ts';
 
 const purposes: ReadonlySet<string> = new Set(['access-token', 'assertion', 'cookie']);
 
-/** `signing-key list`: every key there is, newest first; never anything private. */
+/** `signing-key list`: prints all keys, newest first, without anything private. */
 export async function listSigningKeys(call: Call): Promise<void> {
   await withStores(call, async ({ records, config }) => {
     const stored = await records.signingKeys();
@@ -28,7 +28,7 @@ export async function listSigningKeys(call: Call): Promise<void> {
   });
 }
 
-/** `signing-key rotate`: the next key of each series signs, as soon as it has been published for long enough. */
+/** `signing-key rotate`: makes the next key of each series sign, as soon as it has been published for long enough. */
 export async function rotateKeys(call: Call): Promise<void> {
   const purpose = call.text('purpose');
   if (purpose !== undefined && !purposes.has(purpose))
@@ -57,7 +57,7 @@ export async function rotateKeys(call: Call): Promise<void> {
   });
 }
 
-/** `signing-key revoke KID`: everything it has signed is refused, and the next key signs at once. */
+/** `signing-key revoke KID`: refuses everything that the key has signed; the next key signs at once. */
 export async function refuseSigningKey(call: Call): Promise<void> {
   const [kid] = call.operands as readonly [string];
   await withStores(call, async (context) => {

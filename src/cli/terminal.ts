@@ -5,8 +5,8 @@ import type { Awaitable } from '../stores/awaitable.ts';
 import { type Call, Failure, type Terminal } from './command.ts';
 
 /**
- * Resolves with the first SIGTERM or SIGINT; the second one exits with 1 at once. Called before anything slow: as
- * process 1 of a container a signal without a handler is ignored, and any other process would end by SIGHUP.
+ * Resolves on the first SIGTERM or SIGINT; the second one exits with 1 at once. SIGHUP is ignored. Call this before anything
+ * slow: without handlers, process 1 of a container ignores signals, and any other process ends on SIGHUP.
  */
 export function firstSignal(terminal: Pick<Terminal, 'on' | 'exit'>): Promise<void> {
   return new Promise((resolve) => {
@@ -23,19 +23,19 @@ export function firstSignal(terminal: Pick<Terminal, 'on' | 'exit'>): Promise<vo
   });
 }
 
-/** Writes the result to standard output: `value` with `--json`, else `text`. Throws Failure when it can't be written. */
+/** Writes the result to standard output: `value` with `--json`, else `text`. Rejects with Failure if that fails. */
 export async function printResult(call: Call, value: unknown, text: string): Promise<void> {
   await writeOut(call.terminal, `${call.isSet('json') ? JSON.stringify(value, null, 2) : text}\n`);
 }
 
-/** As {@link printResult}, for a command that has nothing to tell people. */
+/** As {@link printResult}, but prints nothing without `--json`. */
 export async function printJsonAlone(call: Call, value: unknown): Promise<void> {
   if (call.isSet('json')) await printResult(call, value, '');
 }
 
 /**
- * Writes to standard output and waits until it is done: a key that is shown this once must not be lost in silence.
- * Throws Failure.
+ * Writes to standard output and waits until that is done: a key that is shown only once must not get lost silently. Rejects with
+ * Failure.
  */
 export function writeOut({ stdout }: Pick<Terminal, 'stdout'>, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -77,13 +77,13 @@ export function readableTime(instant: number | string): string {
 type Keyboard = Pick<Terminal, 'stdin' | 'stderr'>;
 type Judge = (raw: string) => Awaitable<string>;
 
-/** More than any password; the rest of a longer line isn't read. */
+/** Maximum length of a line, more than any password's; the rest of a longer line isn't read. */
 const maxLineBytes = 8 * 1024;
 const newline = 0x0a;
 
 /**
- * Reads a password: on a terminal by two prompts without echo, else as the first line of standard input. `judge` gives
- * the password that is kept, or rejects. Throws Failure when there is none, or the two differ.
+ * Reads a password: on a terminal by two prompts without echo, else as the first line of standard input. `judge` resolves to the
+ * password to use, or rejects. Rejects with Failure if there is none, or the two differ.
  */
 export async function readPassword(terminal: Keyboard, judge: Judge): Promise<string> {
   if (!terminal.stdin.isTTY) return judge(await readLine(terminal.stdin));
@@ -94,7 +94,7 @@ export async function readPassword(terminal: Keyboard, judge: Judge): Promise<st
   });
 }
 
-/** Reads a secret that is not typed by hand: on a terminal by one prompt without echo, else as the first line. */
+/** Reads a secret that isn't typed by hand: on a terminal by one prompt without echo, else as standard input's first line. */
 export async function readSecret(terminal: Keyboard, question: string): Promise<string> {
   return terminal.stdin.isTTY ? prompting(terminal, (ask) => ask(question)) : readLine(terminal.stdin);
 }

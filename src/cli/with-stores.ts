@@ -10,15 +10,15 @@ import type { AuditDraft } from '../stores/audit.ts';
 import type { Call } from './command.ts';
 import { type ReadConfig, readConfig, requireConfig } from './configuration.ts';
 
-/** The parts of a command: the configured stores, which a gateway may be using at the same time. */
+/** Dependencies of a command: the configured stores, which a gateway may be using at the same time, and what goes with them. */
 export interface CommandContext extends UseCaseParts {
   readonly config: Config;
-  /** The file as read, to place problems that only the stores can tell. */
+  /** The file as read, to locate problems in it that only the stores reveal. */
   readonly read: ReadConfig;
   readonly records: Stores['records'];
   readonly sessions: Stores['sessions'];
   readonly attempts: Stores['attempts'];
-  /** The audit, which also writes to standard error, for standard output is the result's, and to the log of a gateway. */
+  /** Writer of audit events, also to standard error, because standard output is for the result, and to the log of a gateway. */
   readonly audit: Audit;
   /** The log on standard error. */
   readonly log: Pick<Log, 'audit' | 'info' | 'warn'>;
@@ -79,7 +79,7 @@ export async function withStores(call: Call, work: Work): Promise<void> {
       log,
       now,
       random: randomBytes,
-      // A command has nothing in flight, and a gateway notices by itself.
+      // A command has no open requests, and gateways find out by themselves.
       onCredentialEnded() {},
       onSessionsKept: () => log.warn(sessionsKept),
     });
@@ -94,7 +94,7 @@ export async function withStores(call: Call, work: Work): Promise<void> {
 const sessionsKept =
   'the session store is unavailable: the sessions have ended, but their entries stay in it until they expire';
 
-/** Log of a command, on standard error because standard output is the result's. */
+/** Log of a command, on standard error because standard output is for the result. */
 export function createCommandLog({ terminal }: Call, format: LogSettings['format']): Log {
   const { stderr } = terminal;
   return createLogOn(stderr, { level: 'info', format }, { isTerminal: stderr.isTTY });

@@ -23,9 +23,7 @@ export interface ValidateOptions extends SecretOptions {
   readonly memberNames?: readonly string[];
   /** Names that were repeated; their value is a list. */
   readonly repeated?: ReadonlySet<string>;
-  /**
-   * Problems found by other checks, with the path in the input as `loc`; for the same value, the schema's problem comes first.
-   */
+  /** Problems found by other checks, with the path in the input as `loc`; a schema's problem with the same value goes first. */
   readonly further?: readonly ValidationProblem[];
 }
 

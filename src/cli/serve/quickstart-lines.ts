@@ -20,13 +20,13 @@ function extract(name: string): string {
   return `sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p'`;
 }
 
-/** A heading in the lines: an interactive zsh takes a `#` for a command. */
+/** A heading in the lines, as an argument of `:`, because an interactive zsh takes a `#` for a command. */
 function heading(text: string): string {
   return `: '${text}'`;
 }
 
 /**
- * The address to begin with in a browser, and shell lines that try every part of the gateway once, in order, and can be pasted
+ * The address to begin with in a browser, and shell lines that try every part of the gateway once, in order. They can be pasted
  * as a whole into sh, bash and zsh. Once activation is closed, both begin with signing in.
  */
 export function quickstartLines(urls: GatewayUrls, credentials: FirstCredentials): string[] {
@@ -54,7 +54,7 @@ export function quickstartLines(urls: GatewayUrls, credentials: FirstCredentials
   ]);
 }
 
-/** Shell lines for a service that is behind the gateway; otherwise as {@link quickstartLines}. */
+/** Like {@link quickstartLines}, but with shell lines for a service behind the gateway. */
 export function tryOutLines(urls: GatewayUrls, credentials: FirstCredentials): string[] {
   return printedLines(urls, credentials, [
     ...signingIn(credentials),

@@ -52,7 +52,7 @@ export class ConfigurationWatch {
 
   #watch(next: ReadConfig): void {
     const before = this.#watched;
-    // While a configuration can't be read, the files that it was made of before count.
+    // While the configuration can't be read, the files that it named before are watched.
     const named = next.config === undefined ? before : configuredPaths(next.config);
     const files = [...new Set([...next.sources, ...named])];
     for (const file of before) if (!files.includes(file)) unwatchFile(file, this.#onChange);
@@ -62,7 +62,7 @@ export class ConfigurationWatch {
     this.#watched = files;
   }
 
-  /** A change that a signal has had read already is no other. */
+  /** Schedules a reload, unless the change has been read already because of a signal. */
   readonly #onChange = (): void => {
     if (this.#watched.some((file) => stateOf(file) !== this.#states.get(file))) this.#reloadIn(settleMs);
   };
@@ -131,7 +131,7 @@ function stateOf(file: string): string {
   }
 }
 
-/** Says in a sentence which certificate, key or CA file can't be read or used; undefined for any other error. */
+/** Sentence about the certificate, key or CA file that can't be read or used; undefined for any other error. */
 export function fileFailureOf(error: unknown): string | undefined {
   const { code = '', syscall, path } = error as NodeJS.ErrnoException;
   if (syscall === 'open' && path !== undefined) return `${path}: can't be read (${code})`;

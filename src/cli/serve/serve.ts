@@ -14,7 +14,7 @@ import { findingsFailure, type ReadConfig, readConfig, requireServableConfig } f
 import { activationAddress, type GatewayUrls, quickstartLines, tryOutLines } from './quickstart-lines.ts';
 import { ConfigurationWatch, fileFailureOf, logWarnings } from './reload.ts';
 
-/** `serve`: runs the gateway until `stopRequested` resolves, then drains it; a gateway that is still starting just ends. */
+/** `serve`: runs the gateway until `stopRequested` resolves, then drains it; returns at once if it is still starting. */
 export async function serve(call: Call, stopRequested: Promise<void>): Promise<void> {
   const read = readConfig(call);
   const config = requireServableConfig(read, call.creates);
@@ -34,7 +34,7 @@ export async function serve(call: Call, stopRequested: Promise<void>): Promise<v
   tellOnTerminal(call, 'stopped');
 }
 
-/** Tells people alone: a service manager has the log and the exit code. */
+/** Writes to standard error only for people at a terminal: a service manager has the log and the exit code. */
 function tellOnTerminal({ terminal }: Call, text: string): void {
   if (terminal.stderr.isTTY) terminal.stderr.write(`postern: ${text}\n`);
 }
@@ -69,7 +69,7 @@ async function start(
   }
 }
 
-/** Returns how many processes serve; `auto`: as many as there are CPUs that this process may use. */
+/** Number of processes that serve; `auto`: as many as there are CPUs that this process may use. */
 export function workerCount({ workers }: Pick<Config, 'workers'>): number {
   return workers === 'auto' ? availableParallelism() : workers;
 }
@@ -81,7 +81,7 @@ const listenReasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no such host',
 };
 
-/** A sentence for an address that can't be listened on, with its key; undefined for any other error. */
+/** Failure for an address that can't be listened on, with its key in the configuration; undefined for any other error. */
 function listenFailureOf(error: unknown, { listen, management }: Config): Failure | undefined {
   const { code = '', syscall, address, port } = error as NodeJS.ErrnoException & Partial<AddressInfo>;
   if (syscall !== 'listen' && syscall !== 'getaddrinfo') return undefined;
@@ -106,7 +106,7 @@ function announcement(call: Call, config: Config, gateway: RunningGateway): stri
   ];
 }
 
-/** First steps with the gateway: for a first try, commands to paste as well. */
+/** Lines about the first steps with the gateway; for a first try, with commands to paste. */
 function beginning(call: Call, urls: GatewayUrls, bootstrapToken: string | null): string[] {
   const credentials = { bootstrapToken, password: randomBytes(12).toString('hex') };
   if (call.isSet('quickstart')) return quickstartLines(urls, credentials);
@@ -121,7 +121,7 @@ function urlsOf({ web }: Config, url: string): GatewayUrls {
   return { url, pages: { start: home, activation: `${path}/activate` } };
 }
 
-/** Pages that people begin with, at their addresses from outside. */
+/** Lines with the public addresses of the pages that people begin with. */
 function pageLines({ path, console }: NonNullable<Config['web']>, baseUrl: string): string[] {
   const lines = [`postern: sign-in page: ${baseUrl}${path}/`];
   if (console !== undefined) lines.push(`postern: console: ${console.base_url ?? baseUrl}${path}/console/`);

@@ -3,8 +3,8 @@ import { parseUpstreamAddress, type UpstreamAddress } from '../../config/values/
 import { Failure } from '../command.ts';
 
 /**
- * The configuration of a first try in front of a service: everything on loopback, all that isn't Postern's own leads to the
- * service, for browsers too, and the data is under `./data`. Throws Failure `usage` if the URL isn't one of an upstream.
+ * The configuration for a first try in front of a service: it listens on loopback, forwards all paths that aren't Postern's own
+ * to the service, for browsers too, and keeps its data under `./data`. Throws Failure `usage` if the URL is no upstream's.
  */
 export function tryOutConfiguration(upstreamUrl: string): string {
   const address = parseAddress(upstreamUrl);

@@ -13,7 +13,7 @@ import { refusedAs } from '../failures.ts';
 import type { CommandContext } from '../with-stores.ts';
 import { changeNamedUser, isGone, neverSignsIn } from './with-user.ts';
 
-/** `user link NAME`: sign-ins by that identity are this user's from now on. */
+/** `user link NAME`: links an identity, which signs in as this user from now on. */
 export async function linkIdentity(call: Call): Promise<void> {
   await changeNamedUser(call, async (context, user) => {
     const identity = requireIdentity(call, context);
@@ -49,7 +49,7 @@ async function recordOf({ records }: CommandContext, user: User): Promise<UserRe
   return record;
 }
 
-/** The identity that the options name; throws Failure. */
+/** The identity that the options name; throws Failure if they don't name one. */
 function requireIdentity(call: Call, { config }: CommandContext): ProviderIdentity {
   const provider = call.requireText('provider');
   const subject = call.requireText('subject');

@@ -5,7 +5,7 @@ import { printResult, properties, readableTime, table } from '../terminal.ts';
 import { withStores } from '../with-stores.ts';
 import { presentUserByNames, withNamedUser } from './with-user.ts';
 
-/** `user list`: all users by name. */
+/** `user list`: prints all users by name. */
 export async function listUsers(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     const users = (await allUsers(context)).map((record) => presentUserByNames(record, context));
@@ -23,7 +23,7 @@ export async function listUsers(call: Call): Promise<void> {
   });
 }
 
-/** `user show NAME`: everything about one user but the password. */
+/** `user show NAME`: prints everything about one user except the password. */
 export async function showUser(call: Call): Promise<void> {
   await withNamedUser(call, async (context, { id }) => {
     const record = await context.records.findUserRecord(id);
@@ -54,7 +54,7 @@ export async function showUser(call: Call): Promise<void> {
   });
 }
 
-/** `enabled`, and what is unusual. */
+/** State of a user: enabled or disabled, and whether the user is a service or managed. */
 function stateOf({ disabled, kind, managed }: ReturnType<typeof presentUserByNames>): string {
   return [
     disabled ? 'disabled' : 'enabled',

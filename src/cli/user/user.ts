@@ -23,7 +23,7 @@ import { printResult, readableTime } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
 import { changeNamedUser, isKept, neverSignsIn, presentUserByNames, withNamedUser } from './with-user.ts';
 
-/** `user add NAME`: a new user, whose id is the result. */
+/** `user add NAME`: creates a user and prints the id. */
 export async function addUser(call: Call): Promise<void> {
   const username = requireUsername(call.operands[0]!);
   const canonicalName = canonicalAccountName(username);
@@ -35,7 +35,7 @@ export async function addUser(call: Call): Promise<void> {
     const { config, records } = context;
     const scopes = requireScopes(context, call.text('scopes') ?? '');
     const sets = await requireScopeSets(context, call.texts('scope-set'));
-    // Before a password is typed twice; the name may be taken still.
+    // Checked before a password is typed twice; the name may still be taken afterwards.
     if ((await records.findUserByName(canonicalName)) !== undefined) throw isTaken();
     const setIds = [...sets.map(({ id }) => id), ...(call.isSet('admin') ? [administratorSetId] : [])];
     const made = await createUser(context, operator, {
@@ -59,7 +59,7 @@ export async function addUser(call: Call): Promise<void> {
 
 const passwordOptions = ['service', 'without-password', 'password-hash'] as const;
 
-/** The hash of the password that is read, or the hash that is; null where there is none. */
+/** The hash of a password that is read, or the hash that is read itself; null for a user without a password. */
 async function passwordHashOf(
   call: Call,
   config: CommandContext['config'],
@@ -84,19 +84,19 @@ export async function setUser(call: Call): Promise<void> {
       ...(scopes !== undefined && { scopes: requireScopes(context, scopes) }),
       ...(replacesSets && { scopeSets: sets.map(({ id }) => id) }),
     }).catch(async (error) => {
-      // A scope set was removed in the meantime: this names it.
+      // If a scope set was removed in the meantime, this names it.
       if (isRefusal(error, 'conflict')) await requireScopeSets(context, names);
       throw error;
     });
   });
 }
 
-/** `user set-password NAME`: sessions that began with the old password end. */
+/** `user set-password NAME`: sets a new password and ends the user's sessions. */
 export async function setPassword(call: Call): Promise<void> {
   await changeNamedUser(call, async (context, user) => {
     if (user.kind === 'service')
       throw new Failure('failed', `${JSON.stringify(user.username)} is a service, which has no password`);
-    // Before a password is typed twice.
+    // Checked before a password is typed twice.
     assertUnmanaged({ user });
     const passwordHash = await readNewPassword(call, context.config, user.username);
     return changeUser(context, operator, user.id, { passwordHash });
@@ -108,7 +108,7 @@ export async function disableUser(call: Call): Promise<void> {
   await changeNamedUser(call, (context, user) => changeUser(context, operator, user.id, { disabled: true }));
 }
 
-/** `user enable NAME`: reactivates the keys; one who has left the configuration is no longer managed then. */
+/** `user enable NAME`: reactivates the user's keys; a user who has left the configuration is no longer managed then. */
 export async function enableUser(call: Call): Promise<void> {
   await changeNamedUser(call, (context, user) => {
     const changes = { disabled: false, managed: false };
@@ -133,14 +133,14 @@ export async function removeUser(call: Call): Promise<void> {
   });
 }
 
-/** Refuses `managed` for a user whom this configuration manages, but not for one who has left it. */
+/** Creates the check that refuses with `managed` for a user whom this configuration still manages. */
 function assertNotKept({ config }: CommandContext): (found: { readonly user: User }) => void {
   return ({ user }) => {
     if (isKept(user, config)) throw new Refusal('managed');
   };
 }
 
-/** The choice for the keys of a user who is removed; throws Failure. */
+/** The choice for the keys of a user to be removed; rejects with Failure. */
 async function keysOf(call: Call, context: CommandContext, { id }: User): Promise<KeysOfRemoved> {
   const name = call.text('transfer-keys');
   if (name === undefined) return call.isSet('keep-keys') ? 'keep' : 'delete';
@@ -149,14 +149,14 @@ async function keysOf(call: Call, context: CommandContext, { id }: User): Promis
   return { transferTo: newOwner.id };
 }
 
-/** A new user's name as it is kept; throws Failure `usage`. */
+/** A new user's name in its stored form; throws Failure `usage`. */
 function requireUsername(raw: string): string {
   const name = parseUsername(raw);
   if (typeof name === 'string') return name;
   throw new Failure('usage', `a user name ${accountNameRules[name.problem]}`);
 }
 
-/** `user invite NAME`: a token by which the user sets a password, shown this once. */
+/** `user invite NAME`: prints, this one time, a token with which the user sets a password. */
 export async function inviteUser(call: Call): Promise<void> {
   await withNamedUser(call, async (context, user) => {
     const { token, expires } = await invite(context, operator, user.id).catch(
@@ -169,7 +169,7 @@ export async function inviteUser(call: Call): Promise<void> {
   });
 }
 
-/** `user unlock NAME`: failed sign-ins of the user no longer count; counts against addresses stay. */
+/** `user unlock NAME`: forgets the failed sign-ins of the user; those counted by address alone remain. */
 export async function unlockUser(call: Call): Promise<void> {
   await changeNamedUser(call, async (context, user) => {
     const throttle = createLoginThrottle(context.attempts, loginLimits(context.config));

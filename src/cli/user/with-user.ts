@@ -9,7 +9,7 @@ import { requireUser } from '../lookups.ts';
 import { printJsonAlone } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
 
-/** Does `work` on the user whose name is the operand, and prints the user that `work` resolves to. */
+/** Does `work` on the user that the operand names; with `--json`, prints the user that `work` resolves to. */
 export async function changeNamedUser(
   call: Call,
   work: (context: CommandContext, user: User) => Promise<UserRecord>,
@@ -19,7 +19,7 @@ export async function changeNamedUser(
   });
 }
 
-/** Does `work` on the user whose name is the operand; refusals of the work become sentences. */
+/** Does `work` on the user that the operand names; turns its refusals `not_found` and `managed` into sentences. */
 export async function withNamedUser(
   call: Call,
   work: (context: CommandContext, user: User) => Promise<void>,
@@ -33,13 +33,13 @@ export async function withNamedUser(
   });
 }
 
-/** True for a user whom this configuration manages, but not for one who has left it. */
+/** True for a managed user whom this configuration still contains. */
 export function isKept({ managed, username }: User, { users }: CommandContext['config']): boolean {
   const name = canonicalAccountName(username);
   return managed && Object.keys(users).some((key) => canonicalAccountName(key) === name);
 }
 
-/** The failure when another process removed the user first. */
+/** The failure if another process removed the user first. */
 export function isGone({ username }: User): Failure {
   return new Failure('failed', `${JSON.stringify(username)} was removed in the meantime`);
 }
@@ -56,7 +56,7 @@ function managedFailure(user: User, { config }: CommandContext, cause: unknown):
     : new Failure('failed', `${who} has left the configuration: user enable takes it over`, cause);
 }
 
-/** Users as JSON shows them: the fields of the HTTP API, with scope sets by name. Never the password's hash. */
+/** A user for `--json`: the fields of the HTTP API, with scope sets by name, without the hash of the password. */
 export function presentUserByNames(record: UserRecord, { config, holdings }: CommandContext) {
   const shown = presentUser(record, { holdings, providerOf: (issuer) => providerOf(config, issuer) });
   const names = new Map(record.sets.map(({ id, name }) => [id, name]));
