@@ -10,7 +10,7 @@ import type { Site } from './site.ts';
 /** Settings that the pages for people share. */
 export interface WebArea {
   readonly path: string;
-  /** Destination of a sign-in at a host without `return_to`: `web.home`, or on the console's own host the area's first page. */
+  /** Destination, at a host, of a sign-in without `return_to`: `web.home`, or on the console's own host the area's first page. */
   readonly homeAt: (host: string) => string;
   readonly site: Site;
   readonly assets: Assets;
@@ -19,7 +19,7 @@ export interface WebArea {
   readonly recentSignIns: RecentSignIns;
   /** The console; null: there is none. */
   readonly console: ConsoleLocation | null;
-  /** Origin of a host: `base_url`, or the console's own. */
+  /** Origin of the addresses at a host: that of `base_url`, or the console's own. */
   readonly originAt: (host: string) => string;
   /** True if pages of an origin may send forms here: only Postern's own. */
   readonly isOwnOrigin: IsKnownOrigin;
@@ -64,8 +64,8 @@ export function redirection(
 }
 
 /**
- * Leads the browser to another origin by a page with a refresh and a link to it: browsers check every redirect after a form
- * against the `form-action` of the page with the form, ours or a service's (CSP §6.4.1). `headers`: further headers.
+ * Leads the browser to another origin by a page with a `Refresh` header and a link, because browsers check every redirect after a
+ * form against the `form-action` of the page with the form, ours or a service's (CSP §6.4.1). `headers`: further headers.
  */
 export function leaving(url: string, document: string, headers: readonly string[] = []): Reply {
   return {

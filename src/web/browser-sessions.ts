@@ -42,8 +42,8 @@ export class BrowserSessions {
   }
 
   /**
-   * Hands a new session to the browser, ends its previous one, and redirects it. It gets the refresh cookie, too, only on the way
-   * to the console: pages of a service on this origin could use that cookie.
+   * Gives the browser the cookie of a new session, ends its previous sessions, and redirects it to `location`. Only if that is in
+   * the console does it get the refresh cookie, too, which pages of a service on this origin could use.
    */
   async begin(exchange: Exchange, { session, reply }: SignedIn, location: string): Promise<Reply> {
     const { area, absoluteLifetimeMs, now } = this.#options;
@@ -56,14 +56,14 @@ export class BrowserSessions {
     return redirection(303, location, ['Set-Cookie', cookie, ...(isForConsole ? (reply.headers ?? []) : [])]);
   }
 
-  /** Headers that make the browser forget its sessions and begun sign-ins, names and values in turn. */
+  /** Headers that make the browser forget its sessions and the sign-ins that it began, names and values in turn. */
   forgetting({ head }: Exchange): readonly string[] {
     const { forgetting, startCookiesAt } = this.#options;
     const begun = startCookiesAt(head.host).flatMap((cookies) => cookies.clearAll(head.cookie));
     return [...forgetting, ...begun];
   }
 
-  /** Ends every session of the browser's cookies; returns those that were alive. */
+  /** Ends every session of the browser's cookies; resolves to those that were live. */
   async end(exchange: Exchange): Promise<readonly Session[]> {
     const { area, refresh } = this.#options;
     area.recentSignIns.forget(exchange);

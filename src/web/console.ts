@@ -5,9 +5,9 @@ import { areaOf } from '../rules/own-areas.ts';
 export interface ConsoleLocation {
   /** `<path>/console`, without a slash at its end. */
   readonly path: string;
-  /** Address for people. */
+  /** URL at which people open it. */
   readonly url: string;
-  /** True if a host serves the console: its own, if it has one. */
+  /** True if a host serves the console: only the console's own host, if it has one. */
   readonly isServedAt: (host: string) => boolean;
   /** The only provider whose sign-ins lead to the console; null: all do. */
   readonly requiredProvider: string | null;

@@ -1,4 +1,4 @@
-/** The used part of the package. Its own types import all of preact's, see `preact.d.ts`. */
+/** The part of the package that is used here. The package's own types import all of preact's; see `preact.d.ts`. */
 declare const htm: {
   bind<T>(
     h: (type: never, props: never, ...children: never[]) => T,

@@ -5,7 +5,7 @@ import { renderToString } from 'preact-render-to-string';
 /** A piece of a page: an element, a text, which is escaped, or several pieces; null and false render nothing. */
 export type Content = VNode | string | null | false | readonly Content[];
 
-/** A value in a template: content, or the value of an attribute, which null, undefined and false leave out. */
+/** A value in a template: content, or the value of an attribute; null, undefined and false leave the attribute out. */
 type Value = Content | number | boolean | undefined;
 
 /**

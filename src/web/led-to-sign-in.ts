@@ -8,14 +8,14 @@ import { refererOf, signInPath } from './return-to.ts';
 type Asked = Pick<RefusedRequest, 'head' | 'query' | 'address'>;
 type Area = Pick<WebArea, 'path' | 'cookie' | 'isOwnOrigin' | 'recentSignIns'>;
 
-/** Query parameter of the sign-in page for a browser that comes back from a sign-in. */
+/** Query parameter that tells the sign-in page that the browser has just come back from a sign-in. */
 const mark = 'again';
 
 /**
- * Redirects to the sign-in page, and from there to `target`, or to `targetPath` if `target` can't be returned to; null: to the
+ * Redirects to the sign-in page, which leads back to `target`, or to `targetPath` if `target` can't be returned to; null: to the
  * default destination of sign-ins. A browser that comes from its sign-in without the web cookie seems to block cookies: the
- * sign-in page then says so, because its user would otherwise go round in circles. Coming from the sign-in page isn't proof
- * enough: a browser does so, too, after its user has signed out and gone back, or reloaded the page.
+ * sign-in page then says so, because its user would otherwise go round in circles. The sign-in must be recent: a browser also
+ * comes from that page after its user has signed out and gone back, or reloaded the page.
  */
 export function ledToSignIn(area: Area, asked: Asked, target: string | null, targetPath = target): Reply {
   const address =
@@ -34,7 +34,7 @@ function hasWebCookie({ cookie }: Pick<WebArea, 'cookie'>, { head }: Asked): boo
   return cookieValues(head.cookie, cookie.name).length > 0;
 }
 
-/** True if the request comes from a page whose form signs in: such pages redirect, so that `Referer` names them. */
+/** True if the request comes from a page whose form signs in: the form is answered by a redirect, so `Referer` names its page. */
 function comesFromSignIn({ path, isOwnOrigin }: Area, { head }: Asked): boolean {
   const url = refererOf(head);
   if (url === null || !(head.secFetchSite === 'same-origin' || isOwnOrigin(url.origin))) return false;

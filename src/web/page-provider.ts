@@ -25,8 +25,8 @@ export interface PageProvider {
 }
 
 /**
- * The URL of a sign-out at the provider of a session; null: there is none. For a session without an ID token, which may have been
- * too long to keep, the URL has no hint.
+ * The URL for signing out at the provider of a session; null: there is none. For a session without an ID token, which may have
+ * been too long to keep, the URL has no `id_token_hint`.
  */
 export async function endSessionUrlOf(
   { endSession }: PageProvider,
@@ -39,10 +39,10 @@ export async function endSessionUrlOf(
   return endSession.url({ idToken, redirectUri, state });
 }
 
-/** Time that the page waits for an unknown provider's metadata, ms. */
+/** Maximum time that the page waits for the metadata of a provider, ms. */
 const maxWaitMs = 1_000;
 
-/** Creates a function that returns usable providers: those that return codes, or don't respond within a second. */
+/** Creates the function that finds the providers to offer: those that return codes, or don't respond within a second. */
 export function createOfferedProviders(
   providers: readonly PageProvider[],
   log: Pick<Log, 'warn'>,

@@ -1,4 +1,4 @@
-/** The used part of the package. Its own types declare the globals of browsers, in every file. */
+/** The part of the package that is used here. The package's own types declare the globals of browsers, in every file. */
 export interface VNode<P = unknown> {
   readonly type: unknown;
   readonly props: P;

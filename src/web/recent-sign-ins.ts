@@ -11,7 +11,7 @@ export interface RecentSignIns {
 
 type Browser = Pick<RefusedRequest, 'address' | 'head'>;
 
-/** Time that a browser may take from its sign-in to the destination, ms. */
+/** Maximum time between a sign-in and the request for its destination, ms. */
 const forMs = 10_000;
 const most = 1_000;
 const userAgentLength = 256;

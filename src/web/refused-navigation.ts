@@ -16,8 +16,8 @@ type PagesOfRefusals = Pick<
 >;
 
 /**
- * Creates the replacement of refusals in JSON for browsers: for a navigation a page or, if no one is signed in, a redirection to
- * the sign-in page. A 401 that stays JSON names that page.
+ * Creates the function that replaces refusals in JSON for browsers: a navigation gets a page or, if no one is signed in, a
+ * redirect to the sign-in page. A 401 that stays JSON names that page in `sign_in`.
  */
 export function createRefusedNavigation(area: PagesOfRefusals): InsteadOf {
   const { path } = area;
@@ -57,7 +57,7 @@ function pageOf(
     retryAfterSeconds: about.retryAfterSeconds,
     returnTo: isRepeatable ? returnTo : formPageOf(head, area),
     isRepeatable,
-    // Under the unknown name every path is refused.
+    // Under an unknown host name every path is refused.
     home: `${code === 'misdirected' ? area.originAt(head.host) : ''}${area.homeAt(head.host)}`,
     detail: typeof parts.body.detail === 'string' ? parts.body.detail : '',
   });

@@ -6,18 +6,18 @@ import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
 import type { WebArea } from './area.ts';
 import { admits, consoleAt } from './console.ts';
 
-/** True if a text is a possible `return_to` ({@link returnToPattern}). */
+/** True if a text is allowed as `return_to` ({@link returnToPattern}). */
 export function isReturnTo(text: string): boolean {
   return text.length <= maxReturnToLength && returnToPattern.test(text);
 }
 
-/** `return_to` of a query; null if there is none, or several. */
+/** `return_to` of a query; null if it is absent, repeated or not allowed. */
 export function returnToOf(query: string): string | null {
   const [first, ...others] = new URLSearchParams(query).getAll('return_to');
   return first === undefined || others.length > 0 || !isReturnTo(first) ? null : first;
 }
 
-/** Destination of a sign-in: `returnTo`, unless it isn't a location of this origin or is an own path other than a page. */
+/** Destination of a sign-in: `returnTo`, or home if that leaves this origin, or is one of Postern's own paths but not a page. */
 export function destination(
   { path, homeAt, isOwnPath }: Pick<WebArea, 'path' | 'homeAt' | 'isOwnPath'>,
   host: string,
@@ -35,8 +35,8 @@ export function destination(
 const anyOrigin = 'https://a.example';
 
 /**
- * The {@link destination} of a sign-in by `method`: if that may not lead to the console, home, and if home is in the console, the
- * area's first page.
+ * The {@link destination} of a sign-in by `method`; if it is in the console and the method may not lead there, home; if that is
+ * in the console as well, the area's first page.
  */
 export function destinationOf(
   area: WebArea,
@@ -52,19 +52,19 @@ export function destinationOf(
   return [destination(area, host, returnTo), area.homeAt(host)].find(mayGo) ?? `${area.path}/`;
 }
 
-/** Address of the sign-in page that leads back to `target`, or if it can't, to its path alone. */
+/** Address of the sign-in page that leads back to `target` or, if that is no allowed `return_to`, to `targetPath`. */
 export function signInPath(webPath: string, target: string, targetPath: string): string {
   return `${webPath}/sign-in${returnToQuery([target, targetPath].find(isReturnTo) ?? null)}`;
 }
 
-/** The query that makes a sign-in lead back; empty for null. */
+/** The query `?return_to=…`, which makes a sign-in lead back; empty for null. */
 export function returnToQuery(returnTo: string | null): string {
   return returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
 }
 
 /**
  * Path and query of the page whose form was sent, by `Referer` (RFC 9110 §10.1.3), to lead people back; null if the page is
- * unknown, of another origin, or no possible `return_to`.
+ * unknown, of another origin, or no allowed `return_to`.
  */
 export function formPageOf(head: RequestHead, { isOwnOrigin }: Pick<WebArea, 'isOwnOrigin'>): string | null {
   const url = refererOf(head);

@@ -2,8 +2,8 @@ import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 
 /**
- * Refuses the script of a service worker (Service Workers §4.5) whose folder contains the pages at `path`: it could read what
- * is typed there. Throws {@link Refusal} `cross_site`.
+ * Creates the guard that refuses the script of a service worker (Service Workers §4.5) whose folder contains the pages at `path`:
+ * the worker could read what is typed there. The guard throws {@link Refusal} `cross_site`.
  */
 export function createServiceWorkerGuard(path: string): (script: Pick<Exchange, 'head' | 'path'>) => void {
   const area = `${path}/`;

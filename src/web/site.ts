@@ -1,4 +1,4 @@
-/** Names of the scripts. Each improves a page that works without it, as its file says. */
+/** Names of the scripts. Each improves a page that also works without the script, as the script's file says. */
 export const scriptNames = ['password', 'token', 'copy', 'address', 'fresh', 'fragment', 'cookies'] as const;
 
 /** Name of a script. */

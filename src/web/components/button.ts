@@ -9,7 +9,7 @@ export function submitButton(label: Content, emphasis: Emphasis = 'primary'): VN
   return html`<button type="submit" class=${`button button-${emphasis}`}>${label}</button>`;
 }
 
-/** A link that looks like a button. An empty address is the page's own. */
+/** A link that looks like a button. An empty `href` is the address of the page itself. */
 export function linkButton(href: string, label: Content, emphasis: Emphasis = 'primary'): VNode {
   return html`<a href=${href} class=${`button button-${emphasis}`}>${label}</a>`;
 }

@@ -14,7 +14,7 @@ export interface Field {
   readonly problem?: string | undefined;
   readonly value?: string;
   readonly focus?: boolean;
-  /** Minimum in UTF-16 units, checked by the browser: at most the server's minimum, which counts code points. */
+  /** Minimum length for the browser. It counts UTF-16 units, so it accepts whatever the server, counting code points, accepts. */
   readonly minLength?: number;
   /** Id of another text that describes the field, such as the notice above. */
   readonly describedBy?: string | null;

@@ -6,7 +6,7 @@ import type { ScriptName, Site } from '../site.ts';
 export interface Page {
   /** Heading, and the beginning of the title. */
   readonly heading: string;
-  /** True for a problem, which begins the title, because that is read out first. */
+  /** True if the page is about a problem: its title begins with that word, because the title is read out first. */
   readonly wrong?: boolean;
   /** True for a page with more than a form: wider, if the window allows it. */
   readonly wide?: boolean;
@@ -74,7 +74,7 @@ function gateMark(): VNode {
   `;
 }
 
-/** The footer with the tenant, which tells sites of one title apart, such as a test system. */
+/** The footer with the tenant, which tells sites with the same title apart, such as a test system; null if they are the same. */
 function footer({ tenant, title }: Site): VNode | null {
   return tenant === title ? null : html`<footer><p>${tenant}</p></footer>`;
 }

@@ -6,7 +6,7 @@ const shapes = {
   success: 'M6 10.5l2.8 2.8L14 7.5',
 } as const;
 
-/** A notice about a result, at the top of a card. `id`: for the field that it describes. */
+/** A notice about a result, at the top of a card. `id` is for the field that the notice describes. */
 export function notice(kind: 'problem' | 'success', content: Content, id?: string): VNode {
   return html`
     <div id=${id} class=${`notice notice-${kind}`} role=${kind === 'problem' ? 'alert' : 'status'}>

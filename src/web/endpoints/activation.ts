@@ -13,14 +13,14 @@ import { anyone, callApi, formAction, pageReply, refusedForm, sentField, shownPa
 
 const credentials = z.object({ username: z.string(), password: z.string() });
 
-/** Creates `<path>/activate`, which makes the first administrator and signs them in. */
+/** Creates `<path>/activate`, which creates the first administrator and signs them in. */
 export function createActivationPage(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly records: Pick<Records, 'bootstrap'>;
   /** `POST /api/bootstrap/activate`. */
   readonly activate: Endpoint<'open'>;
-  /** Null: `web.password` is false. */
+  /** Sign-in by password; null if `web.password` is false. */
   readonly login: PasswordSignIn | null;
   readonly minPasswordLength: number;
 }): readonly Endpoint<'open'>[] {

@@ -11,13 +11,13 @@ import { ledToSignIn } from '../led-to-sign-in.ts';
 import { consolePage } from '../pages/console.ts';
 import { pageReply, shownPage } from './page.ts';
 
-/** Parts of the console below `<path>/console/`, each with pages of its single records. */
+/** Parts of the console below `<path>/console/`, each of which also has a page for each of its records. */
 const parts = ['api-keys', 'sessions', 'users', 'scope-sets', 'audit', 'account'];
 const places = ['', '/{id}', ...parts.map((part) => `/${part}/{id}`)];
 
 /**
- * Creates `<path>/console/…`: one page for all addresses, whose scripts call the API. Without a session that may use the console
- * people are led to the sign-in page.
+ * Creates `<path>/console/…`: one page for all addresses, whose scripts call the API. People without a session that may use the
+ * console are led to the sign-in page.
  */
 export function createConsole(options: {
   readonly area: WebArea;

@@ -3,7 +3,7 @@ import { Refusal } from '../../errors.ts';
 import type { WebArea } from '../area.ts';
 import { shownPage } from './page.ts';
 
-/** Caching of content that never changes, because its address contains its hash (RFC 8246). */
+/** `Cache-Control` of content that never changes, because its address contains its hash (RFC 8246). */
 const forGood = 'public, max-age=31536000, immutable';
 
 /** Creates `<path>/assets/…`, the files that pages load. */
@@ -17,8 +17,8 @@ export function createAssetFiles({ path, assets }: Pick<WebArea, 'path' | 'asset
 }
 
 /**
- * Creates `<path>/openapi.json`, the API's document, which is made once, at the first request: anyone may ask for it, and making
- * it takes ten times as long as a page.
+ * Creates `<path>/openapi.json`, the API's OpenAPI document. It is made only once, at the first request, because anyone may ask
+ * for it and making it takes ten times as long as making a page.
  */
 export function createDocumentFile(path: string, document: () => object): Endpoint<'open'> {
   let bytes: Buffer | undefined;

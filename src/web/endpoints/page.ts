@@ -10,12 +10,12 @@ import type { Problem } from '../pages/problem.ts';
 
 type Handle = Endpoint<'open'>['handle'];
 
-/** Creates the endpoint of a page without effects. */
+/** Creates the endpoint of a page whose request has no effect. */
 export function shownPage(path: string, handle: Handle): Endpoint<'open'> {
   return { method: 'GET', path, guard: 'open', handle };
 }
 
-/** Creates the endpoint of a page whose request has an effect, and is therefore neither prefetched nor requested by HEAD. */
+/** Creates the endpoint of a page whose request has an effect, so that prefetches and HEAD are refused. */
 export function actingPage(path: string, handle: Handle): Endpoint<'open'> {
   return {
     ...shownPage(path, async (call) => {
@@ -26,7 +26,7 @@ export function actingPage(path: string, handle: Handle): Endpoint<'open'> {
   };
 }
 
-/** Creates the endpoint of an own form: other sites' pages can't send it, and no browser sends it ahead of its user. */
+/** Creates the endpoint that receives one of our own forms; forms sent by other sites' pages, and prefetches, are refused. */
 export function formAction(area: WebArea, path: string, handle: Handle): Endpoint<'open'> {
   return {
     method: 'POST',
@@ -58,7 +58,7 @@ function problemOf(error: Refusal | ValidationError): Problem {
   return { code: error.code, retryAfterSeconds: error.options.retryAfterSeconds };
 }
 
-/** A page as a reply. */
+/** A page as a reply with status 200. */
 export function pageReply(document: string): Reply {
   return { status: 200, content: htmlContent(document) };
 }
@@ -84,5 +84,5 @@ export function callApi<G extends Guard>(
   return endpoint.handle({ exchange, id, body: json, contentType: 'application/json', ...caller });
 }
 
-/** The caller of an open endpoint. */
+/** The unidentified caller of an open endpoint, for {@link callApi}. */
 export const anyone = { principal: null, recheck: async () => null };

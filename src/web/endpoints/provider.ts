@@ -24,7 +24,7 @@ export interface ProviderPagesOptions {
 
 const failure = z.object({ error: z.string().optional() });
 
-/** Creates `<path>/sign-in/{provider}` and `<path>/callback/{provider}`: to the provider, and back with a code. */
+/** Creates `<path>/sign-in/{provider}` and `<path>/callback/{provider}`: the way to the provider, and back with a code. */
 export function createProviderPages(
   name: string,
   providerAt: (host: string) => PageProvider,
@@ -56,7 +56,7 @@ export function createProviderPages(
       const clearing = start === null ? [] : cookies.clear(exchange.head.cookie, start);
       return { ...reply, headers: [...(reply.headers ?? []), ...clearing] };
     } catch (error) {
-      // Returning to this address, or reloading it, presents a used state.
+      // Someone who returns to this address, or reloads it, presents a used state.
       const isUnknown = error instanceof Refusal && error.code === 'invalid_assertion';
       if (isUnknown && (await sessions.current(exchange)) !== null)
         return redirection(303, area.homeAt(exchange.head.host));

@@ -24,7 +24,7 @@ const endedParameter = 'ended';
 export function createSignInPage(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
-  /** Null: `web.password` is false. */
+  /** Sign-in by password; null if `web.password` is false. */
   readonly login: PasswordSignIn | null;
   readonly renderSignIn: RenderSignIn;
   readonly waysOf: WaysToSignIn;

@@ -6,12 +6,12 @@ import { endSessionUrlOf, type PageProvider } from '../page-provider.ts';
 import { endSessionPage, signedOutPage, signOutPage } from '../pages/sign-out.ts';
 import { formAction, pageReply, shownPage } from './page.ts';
 
-/** Creates `<path>/sign-out` and `<path>/signed-out`: end the browser's sessions, here first, then at the provider. */
+/** Creates `<path>/sign-out` and `<path>/signed-out`, which end the browser's sessions here, and then at the provider. */
 export function createSignOut(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;
   readonly providers: readonly PageProvider[];
-  /** Creates a text that can't be guessed. */
+  /** Creates an unguessable `state` for a sign-out at the provider. */
   readonly newState: () => string;
 }): readonly Endpoint<'open'>[] {
   const { area, sessions, providers } = options;

@@ -8,7 +8,7 @@ import type { Site } from '../site.ts';
 import { commonPartsOf, newPasswordField, tokenField } from './form-fields.ts';
 import { type FormWords, type Problem, problemTexts } from './problem.ts';
 
-/** State of the page that makes the first administrator. */
+/** State of the page that creates the first administrator. */
 export interface Activate {
   /** The sent token and user name; empty at first. */
   readonly token?: string;
@@ -28,7 +28,7 @@ const words: FormWords = {
   },
 };
 
-/** Renders `<path>/activate`, with words for the codes of `POST /api/bootstrap/activate`. */
+/** Renders `<path>/activate`, with texts for the refusals of `POST /api/bootstrap/activate`. */
 export function activatePage(site: Site, activate: Activate): string {
   if (activate.problem?.code === 'already_activated') return alreadyActivated(site);
   const { token = '', username = '', minPasswordLength, problem } = activate;
@@ -57,7 +57,7 @@ export function activatePage(site: Site, activate: Activate): string {
   });
 }
 
-/** Renders the page after `<path>/activate`. */
+/** Renders the page after a successful `<path>/activate`, if passwords don't sign in. */
 export function activatedPage(site: Site, { username }: { readonly username: string }): string {
   return renderPage(site, {
     heading: 'Administrator created',

@@ -8,14 +8,14 @@ import type { Site } from '../site.ts';
 
 type Header = EchoedRequest['headers'][number];
 
-/** Creates the echo's page for people, under the same policy as Postern's own pages. */
+/** Creates the echo's page for people, with the same security headers as Postern's own pages. */
 export function createEchoPage({ site, console }: Pick<WebArea, 'site' | 'console'>): EchoPage {
   const headers: Record<string, string> = { 'Cache-Control': 'no-store' };
   for (let i = 0; i < areaFields.length; i += 2) headers[areaFields[i]!] = areaFields[i + 1]!;
   return { headers, render: (request) => echoPage(site, request, console?.url) };
 }
 
-/** The page of the quick start's upstream: the caller's identity, and the received request. `console`: its address or null. */
+/** The page of the quick start's upstream: the caller's identity, and the received request. `console`: its address, if any. */
 export function echoPage(
   site: Site,
   { method, target, headers }: EchoedRequest,

@@ -156,7 +156,7 @@ const byCode: Readonly<Record<RefusalCode, ErrorWords>> = {
   },
 };
 
-/** The words for a code; for one that this release doesn't know, those of its status. */
+/** The words for a code; for a code that this release doesn't know, the words for its status. */
 export function errorWords(code: string, status: number): ErrorWords {
   if (Object.hasOwn(byCode, code)) return byCode[code as RefusalCode];
   if (status === 401) return signInAgain;

@@ -10,17 +10,17 @@ import { waitText } from './problem.ts';
 /** State of the page for a refused navigation. */
 export interface ErrorPage {
   readonly status: number;
-  /** Code of `errors.ts`, or `validation_error`; any other has the words of its status. */
+  /** Code of `errors.ts`, or `validation_error`; for any other, the words of the status are used. */
   readonly code: string;
   readonly detail: string;
   readonly requestId: string;
   readonly missingScopes?: readonly string[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
-  /** Path and query to return to after signing in, such as the form's; null: none. */
+  /** Path and query to return to after signing in, such as those of the form's page; null: none. */
   readonly returnTo: string | null;
-  /** True if the page's own address can be loaded by GET. */
+  /** True if the request can be repeated by loading the page again: it was a GET or HEAD. */
   readonly isRepeatable: boolean;
-  /** Start of the site: a path of this host, or an address of the host to use instead. */
+  /** Start page of the site: a path of this host, or an address at the host to use instead. */
   readonly home: string;
 }
 

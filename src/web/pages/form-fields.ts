@@ -7,8 +7,8 @@ import type { FormWords } from './problem.ts';
 type CommonParts = Pick<Field, 'name' | 'label' | 'problem' | 'focus'>;
 
 /**
- * Creates the common parts of a form's fields, by name. The focus is on the first field with a problem, else on the first empty
- * one.
+ * Creates the function that returns the common parts of a form's field, by name. The focus is on the first field with a problem,
+ * else on the first empty one.
  */
 export function commonPartsOf(
   { labels }: FormWords,

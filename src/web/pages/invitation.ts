@@ -28,7 +28,7 @@ const words: FormWords = {
   },
 };
 
-/** Renders `<path>/invitation`, with words for the codes of `POST /api/login/invitation`. */
+/** Renders `<path>/invitation`, with texts for the refusals of `POST /api/login/invitation`. */
 export function invitationPage(site: Site, { token = '', minPasswordLength, problem }: Invitation): string {
   const { notice: text, fields } = problemTexts(problem, words);
   const partsOf = commonPartsOf(words, fields, (name) => name === 'password' || token === '');
@@ -53,7 +53,7 @@ export function invitationPage(site: Site, { token = '', minPasswordLength, prob
   });
 }
 
-/** Renders the page after `<path>/invitation`. `username`: the account, whose name invited people may not know. */
+/** Renders the page after a successful `<path>/invitation`. It names the account, because invited people may not know it. */
 export function invitationRedeemedPage(site: Site, { username }: { readonly username: string }): string {
   return renderPage(site, {
     heading: 'Password set',

@@ -23,7 +23,7 @@ const words: FormWords = {
   },
 };
 
-/** Renders `<path>/password`, with words for the codes of `PUT /api/self/password`. */
+/** Renders `<path>/password`, with texts for the refusals of `PUT /api/self/password`. */
 export function passwordPage(site: Site, { username, minPasswordLength, problem }: OwnPassword): string {
   const { notice: text, fields } = problemTexts(problem, words);
   const partsOf = commonPartsOf(words, fields, () => true);
@@ -48,7 +48,7 @@ export function passwordPage(site: Site, { username, minPasswordLength, problem 
   });
 }
 
-/** Renders the page after `<path>/password`. */
+/** Renders the page after a successful `<path>/password`. */
 export function passwordChangedPage(site: Site): string {
   return renderPage(site, {
     heading: 'Password changed',

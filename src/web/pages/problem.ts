@@ -15,9 +15,9 @@ export interface ProblemTexts {
 export interface FormWords {
   /** Labels of the fields by name. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Texts for codes about a field, with its name. */
+  /** Texts for refusals about a field, by code, with the field's name. */
   readonly atField?: Readonly<Partial<Record<RefusalCode, readonly [field: string, text: string]>>>;
-  /** Texts for codes about the form; `when` is a phrase like `in 15 minutes`. */
+  /** Texts for refusals about the form as a whole, by code; `when` is a phrase like `in 15 minutes`. */
   readonly above?: Readonly<Partial<Record<RefusalCode, (when: string) => string>>>;
 }
 
@@ -59,7 +59,7 @@ function fieldText({ type, msg, ctx }: ValidationProblem, label: string): string
   }
 }
 
-/** The wait before the next attempt as the end of a sentence; rounded up. */
+/** The wait before the next attempt, rounded up, as the end of a sentence; undefined: unknown. */
 export function waitText(seconds: number | undefined): string {
   if (seconds === undefined || seconds <= 5) return 'in a moment';
   if (seconds <= 90) return `in ${Math.ceil(seconds)} seconds`;

@@ -24,7 +24,7 @@ export interface SignIn {
   readonly providers: readonly Provider[];
   /** True if only the console rules out signing in with a password. Default: false. */
   readonly isForConsoleAlone?: boolean;
-  /** The user name entered before, or signed in. */
+  /** The user name that was entered before, or that of the signed-in user. */
   readonly username?: string | undefined;
   /** The signed-in user, whom the console asks to sign in again. */
   readonly signedInAs?: string | null;
@@ -55,7 +55,7 @@ const blockedCookies =
 const lostCookie =
   'If you have just signed in, your browser did not keep the cookie that says so. Allow cookies for this site, then sign in again.';
 
-/** Renders `<path>/sign-in`, with words for the codes of `POST /api/login/access-token` and of a provider's exchange. */
+/** Renders `<path>/sign-in`, with texts for the refusals of `POST /api/login/access-token` and of a provider's exchange. */
 export function signInPage(site: Site, signIn: SignIn): string {
   const { password, providers, returnTo, isForConsoleAlone = false, signedInAs = null, problem } = signIn;
   const { hasLostCookie = false } = signIn;
@@ -91,7 +91,7 @@ function scriptsOf({ password, signedInAs = null, returnTo }: SignIn): readonly 
   ];
 }
 
-/** True if the page says that the session has ended: not to someone who has since signed in elsewhere or just tried to here. */
+/** True if the page says that the session has ended: not if its user has signed in again since, or has just tried to here. */
 function isOver({ hasEnded = false, signedInAs = null, problem }: SignIn): boolean {
   return hasEnded && signedInAs === null && problem === null;
 }

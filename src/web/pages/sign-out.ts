@@ -3,7 +3,7 @@ import { renderPage } from '../components/layout.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
 
-/** Renders `<path>/sign-out` for a link or bookmark: signing out takes a form. */
+/** Renders `<path>/sign-out` for people who follow a link or bookmark: only sending its form signs out. */
 export function signOutPage(site: Site): string {
   return renderPage(site, {
     heading: 'Sign out?',
@@ -14,7 +14,7 @@ export function signOutPage(site: Site): string {
   });
 }
 
-/** Renders `<path>/signed-out`. `stillSignedInAt`: label of the provider that may still know the browser. */
+/** Renders `<path>/signed-out`. `stillSignedInAt`: label of the provider that may still know the browser, if any. */
 export function signedOutPage(
   site: Site,
   { stillSignedInAt }: { readonly stillSignedInAt: string | null },

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 
-/** Event: the address has changed without a load. */
+/** Name of the event for a change of the address without a load. */
 const moved = 'postern:moved';
 
 /** @param {string} href */

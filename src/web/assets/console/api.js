@@ -3,10 +3,9 @@
  * when the page is opened.
  */
 
-/** A response other than a success. */
+/** Error for a response other than a success. */
 export class ApiError extends Error {
   /**
-
    * @param {number} status 0: there was none.
    * @param {{ code?: string, detail?: unknown, request_id?: string }} body
    * @param {Headers} headers
@@ -43,13 +42,13 @@ export class ApiError extends Error {
  * @typedef {{ readonly value: any, readonly etag: string | null }} ApiResult
  */
 
-/** True if the record has changed since it was read. @param {unknown} error */
+/** True if the record has changed or gone since it was read. @param {unknown} error */
 export function isStale(error) {
   return error instanceof ApiError && (error.code === 'precondition_failed' || error.code === 'not_found');
 }
 
 /**
- * Gives a refusal the words of the attempted action, by its code.
+ * Settles as `call` does; a refusal gets the words for its code, which tell people about the attempted action.
  * @template T
  * @param {Readonly<Record<string, unknown>>} words
  * @param {Promise<T>} call
@@ -81,11 +80,9 @@ export class Api {
   isUncertain = false;
 
   /**
-
-
    * @param {string} expected Id of the user whom the page was given to.
    * @param {(reason: 'ended' | 'someone else') => Promise<never>} signIn Leads to the sign-in page and back.
-   * @param {() => void} onScopes Other scopes than before are held.
+   * @param {() => void} onScopes Called when the user's scopes have changed.
    */
   constructor(expected, signIn, onScopes) {
     this.#expected = expected;
@@ -150,7 +147,7 @@ export class Api {
     if (this.#token === null || performance.now() > this.#expiresMs - 5_000) await this.refresh();
     let response = await this.#sendWithToken(method, path, options);
     if (response.status === 401) {
-      // The session has ended or was narrowed: the refresh tells.
+      // The session has ended or was narrowed: the refresh tells which.
       await this.refresh();
       response = await this.#sendWithToken(method, path, options);
     }

@@ -7,8 +7,8 @@ import { reloadAll, useAction, useLoaded } from './loaded.js';
 import { html, Problem } from './show.js';
 
 /**
- * A window in front of the page; Escape closes it, and the focus returns. With `first`, Escape only says what has to be done
- * first.
+ * A window in front of the page; Escape closes it, and the focus returns. With `first`, Escape only shows that text, which says
+ * what has to be done first.
  * @param {{
  *   readonly title: unknown,
  *   readonly onClose: () => void,
@@ -62,10 +62,9 @@ function focusAgain(before) {
 }
 
 /**
- * Asks for confirmation of a destructive action, described by `children`. `words` state the numbers affected, from the result of
- * `count`, which is called first and whenever `version`, that of the record, changes. Until the result has arrived the action
- * can't be confirmed; `words` and `confirm` get null for an unknown result. `onStale` is called when the record has changed or
- * gone since it was read.
+ * Asks for confirmation of a destructive action, which `children` describe. `count` is called first, and again when the record's
+ * `version` changes; until it has resolved, the action can't be confirmed. `words` and `confirm` turn its result (null: unknown)
+ * into texts with the numbers affected. `onStale` is called if the record has changed or gone since it was read.
  * @param {{
  *   readonly title: unknown,
  *   readonly confirm: string | ((counted: any) => string),

@@ -18,5 +18,5 @@ import { createContext } from 'preact';
  * }} ConsoleContext
  */
 
-/** Set before anything is shown. */
+/** The context that all parts of the console share; its value is set before anything is shown. */
 export const Console = createContext(/** @type {ConsoleContext} */ (/** @type {unknown} */ (null)));

@@ -22,7 +22,7 @@ const labels = {
 
 /**
  * @param {import('./api.js').Problem} problem
- * @param {Readonly<Record<string, string>>} own Labels of a form of its own.
+ * @param {Readonly<Record<string, string>>} own Labels of the form's own fields, by the API's names.
  */
 export function fieldWords({ loc, type, msg, ctx }, own) {
   const name = String(loc[1] ?? '');

@@ -32,7 +32,7 @@ function readableKinds(type, { served, may }) {
 }
 
 /**
- * The form of a list's filters. `path` is the list's, `names` the names of entered ids.
+ * The form of a list's filters. `path` is that of the list in the API; `names` maps the ids that were entered to their names.
  * @param {{
  *   readonly filters: readonly Filter[],
  *   readonly address: URL,

@@ -65,7 +65,7 @@ function Revealable({ what, children }) {
 }
 
 /**
- * Checkboxes for any number of choices. A right that may not be given isn't offered, but one that is already given stays.
+ * Checkboxes for any number of choices; `none` is shown if there are no choices.
  * @param {{
  *   readonly name: string,
  *   readonly label: string,
@@ -91,7 +91,7 @@ export function Choices({ name, label, choices, chosen, none }) {
   `;
 }
 
-/** Matches Postern's own scopes, which follow the service's. */
+/** Matches Postern's own scopes, which are listed after the service's. */
 const ownScope = /^(apikeys|audit|scopesets|sessions|users):/;
 
 /** Scopes as choices, the service's first. @param {Iterable<string>} scopes */

@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiError } from './api.js';
 
-/** Event: shown data may be out of date. */
+/** Name of the event for shown data that may be out of date. */
 const stale = 'postern:stale';
 
 /** Reloads everything shown. */
@@ -17,6 +17,7 @@ export function reloadAll() {
  */
 
 /**
+ * Hook: the result of `load`, which is called again when a dependency changes; until then the earlier result stays.
  * @template T
  * @param {() => Promise<T>} load
  * @param {readonly unknown[]} dependencies

@@ -34,7 +34,7 @@ const {
 } = place.dataset;
 const endpoints = new Set(served.split(' '));
 
-/** Event: the user's scopes have changed. */
+/** Name of the event for a change of the user's scopes. */
 const scopesChanged = 'postern:scopes';
 
 const api = new Api(

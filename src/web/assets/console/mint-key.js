@@ -13,7 +13,7 @@ import { Text } from './text.js';
 /** @typedef {{ readonly id: string, readonly username: string }} Owner */
 
 /**
- * Mints a key of the signed-in user or of `owner`.
+ * The window in which a key is minted for the signed-in user, or for `owner`, and then shown.
  * @param {{ readonly onClose: () => void, readonly onMinted: () => void, readonly owner?: Owner }} options
  */
 export function MintKey({ onClose, onMinted, owner }) {
@@ -33,7 +33,7 @@ export function MintKey({ onClose, onMinted, owner }) {
 }
 
 /**
- * Scopes that the owner holds and the caller may give. No one else can give those that only a provider grants the owner.
+ * Scopes that the owner holds, and those that the caller may give. What only a provider grants, no one but the owner may give.
  * @param {import('./context.js').ConsoleContext} context
  * @param {Owner | undefined} owner
  * @returns {Promise<{ readonly offered: readonly string[], readonly held: readonly string[] }>}

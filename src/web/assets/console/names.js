@@ -1,4 +1,4 @@
-/** Names of records that the audit has only ids of, loaded after the rows as far as the reader may see them. */
+/** Names of records of which the audit has only the ids, loaded after the rows, as far as the reader may see the records. */
 
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { Console } from './context.js';
@@ -7,7 +7,7 @@ import { Console } from './context.js';
 const lookupsAtOnce = 6;
 
 /**
- * For each kind of target its endpoint, and the field with its name.
+ * Kinds of targets, each with its endpoint and the field that contains the name.
  * @type {Readonly<Record<string, {
  *   readonly what: string,
  *   readonly path: string,
@@ -53,7 +53,7 @@ function idsOf({ actor, target, changes }) {
 }
 
 /**
- * Names by id, without records that were removed or the reader may not see.
+ * Names by id, without those of records that were removed or that the reader may not see.
  * @param {readonly any[]} events
  * @returns {ReadonlyMap<string, string>}
  */

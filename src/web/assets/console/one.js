@@ -14,7 +14,7 @@ const kinds = {
 };
 
 /**
- * Titles the page by the name of the record, once that is known.
+ * Puts the name of the record into the title of the page, once it is known.
  * @param {keyof typeof kinds} kind
  * @param {import('./loaded.js').Loaded<any>} loaded
  * @param {string | undefined} name

@@ -1,4 +1,4 @@
-/** Sessions with their users and origins; an ended session is over at its next request. */
+/** Sessions, with their users, programs and addresses. */
 
 import { useContext, useState } from 'preact/hooks';
 import { Person } from './api-keys.js';

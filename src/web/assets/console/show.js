@@ -1,4 +1,4 @@
-/** Small components of all parts of the console. */
+/** Small components for all parts of the console. */
 
 import htm from 'htm';
 import { h } from 'preact';
@@ -24,7 +24,7 @@ export function Time({ at, none = 'never', seconds = false }) {
 }
 
 /**
- * Names side by side. `of`: the owner of the names, for people who don't see the context.
+ * Names side by side. `of`: the owner of the names, for screen readers.
  * @param {{ readonly names: readonly string[], readonly none?: string, readonly most?: number, readonly of?: string }} options
  */
 export function Names({ names, none = 'none', most, of }) {
@@ -32,7 +32,7 @@ export function Names({ names, none = 'none', most, of }) {
   return html`<${Several} items=${names.map((name) => html`<${Name} name=${name} />`)} most=${most} of=${of} />`;
 }
 
-/** A scope or another name of that form. @param {{ readonly name: string }} options */
+/** A scope, or another name that is shown as code. @param {{ readonly name: string }} options */
 export function Name({ name }) {
   return html`<code><${Text} of=${name} /></code>`;
 }

@@ -57,7 +57,7 @@ function lineOf(line, index) {
   return index === 0 ? whole : [h('wbr', null), whole];
 }
 
-/** Splits a long word at joints into parts no longer than may stay whole. @param {string} word */
+/** Splits a long word at its joints into parts that may stay whole, as far as possible. @param {string} word */
 function linesOf(word) {
   /** @type {string[]} */
   const lines = [];
