@@ -14,7 +14,7 @@ import { toTimestamp } from './timestamp.ts';
 
 /**
  * Schema of a new key; an empty catalogue allows any scope (for the OpenAPI document). Unless `maxLifetimeMs` is null, `expires`
- * must not be null or later than that from now. `now` returns epoch ms.
+ * must not be null, nor later than that many ms from now. `now` returns epoch ms.
  */
 export function apiKeyWriteCreate({
   catalogue,

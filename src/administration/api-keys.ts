@@ -24,7 +24,7 @@ export const usersKeysWrite = ['apikeys:write', 'users:write'] as const;
 /** Dependencies of minting. */
 export type MintParts = PartsWith<'createApiKeyRecord' | 'deleteApiKey'> & {
   readonly keyPrefix: string;
-  /** Milliseconds; null: no bound. */
+  /** Maximum lifetime of a key, ms; null: no bound. */
   readonly maxKeyLifetimeMs: number | null;
 };
 

@@ -53,8 +53,9 @@ async function backupToOutput(call: Call): Promise<void> {
 const chunkBytes = 256 * 1024;
 
 /**
- * Opens a copy of the records whose name has been removed. While it is made, it is in a folder of its own (mode 0700) beside the
- * records: there is room for SQLite's files, and in a container few other folders are writable. A signal removes the folder, too.
+ * Opens a copy of the records that has no name any more. While it is made, it has one in a folder of its own (mode 0700) beside
+ * the records, where there is room for SQLite's files; in a container, few other folders are writable. A signal removes the
+ * folder.
  */
 async function copyWithoutName(terminal: Terminal, { config, records }: CommandContext) {
   const address = config.stores.records;

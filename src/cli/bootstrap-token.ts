@@ -5,7 +5,7 @@ import { type Call, Failure } from './command.ts';
 import { printResult } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
-/** `bootstrap-token [--reset]`: prints only the token for creating the first administrator, to standard output. */
+/** `bootstrap-token [--reset]`: prints the token for creating the first administrator, alone on standard output. */
 export async function bootstrapToken(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     if (context.config.endpoints.bootstrap !== 'own')

@@ -42,7 +42,7 @@ export function warningLines(read: ReadConfig): readonly string[] {
   return (read.warnings ?? []).map((warning) => formatProblem(read.file, warning, 'warning: '));
 }
 
-/** `check`: all problems, warnings and notes about the configuration; with `--json`, as a list. */
+/** `check`: reports all problems, warnings and notes about the configuration; with `--json`, as a list. */
 export async function check(call: Call): Promise<void> {
   const read = readConfig(call);
   const problems = problemsOf(read, 'first-start');

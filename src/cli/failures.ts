@@ -3,7 +3,7 @@ import { isRefusal, type RefusalCode, ValidationError } from '../errors.ts';
 import { validate } from '../input/validate.ts';
 import { Failure } from './command.ts';
 
-/** Creates a handler of rejections: it turns a refusal of that code into a Failure, and throws any other error unchanged. */
+/** Creates a handler of rejections: a refusal of that code becomes a Failure with the sentence; others are thrown unchanged. */
 export function refusedAs(code: RefusalCode, sentence: string): (error: unknown) => never {
   return (error) => {
     throw isRefusal(error, code) ? new Failure('failed', sentence, error) : error;

@@ -11,7 +11,7 @@ import type { UserRecord } from '../stores/user-records.ts';
 import { Failure } from './command.ts';
 import type { CommandContext } from './with-stores.ts';
 
-/** The user of that name, in upper or lower case; throws Failure if there is none. */
+/** The user of that name, regardless of case; throws Failure if there is none. */
 export async function requireUser({ records }: CommandContext, name: string): Promise<User> {
   const found = await records.findUserByName(canonicalAccountName(name));
   if (found === undefined) throw new Failure('failed', `there is no user ${JSON.stringify(name)}`);

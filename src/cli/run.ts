@@ -82,7 +82,7 @@ function groupOf(word: string): readonly Command[] {
   return commands.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-/** Text after the message about a wrong usage: the usage line, or where to look. */
+/** Text that follows a message about wrong usage: the usage line, or where to look. */
 function usageAfter(command: Command | undefined, args: readonly string[]): string {
   if (command !== undefined) return usageOf(command);
   const group = groupOf(args[0] ?? '');

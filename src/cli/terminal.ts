@@ -101,7 +101,7 @@ export async function readSecret(terminal: Keyboard, question: string): Promise<
 
 type Ask = (question: string) => Promise<string>;
 
-/** Asks on a terminal, without echo. */
+/** Runs `work` with a function that asks for a line on a terminal, without echo. */
 async function prompting({ stdin, stderr }: Keyboard, work: (ask: Ask) => Promise<string>): Promise<string> {
   // readline edits the line and puts the terminal into raw mode and back; what it would echo goes nowhere.
   // Ctrl-C and Ctrl-D close it.

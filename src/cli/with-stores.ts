@@ -10,7 +10,7 @@ import type { AuditDraft } from '../stores/audit.ts';
 import type { Call } from './command.ts';
 import { type ReadConfig, readConfig, requireConfig } from './configuration.ts';
 
-/** Dependencies of a command: the configured stores, which a gateway may be using at the same time, and what goes with them. */
+/** Dependencies of a command. They include the configured stores, which a gateway may be using at the same time. */
 export interface CommandContext extends UseCaseParts {
   readonly config: Config;
   /** The file as read, to locate problems in it that only the stores reveal. */

@@ -89,7 +89,7 @@ const auditEventPage = z
   })
   .meta({ id: 'AuditEventCursorPage' });
 
-/** `GET /api/admin/audit/`: one page of audit events. Ascending, following `next_page` gives every event exactly once. */
+/** `GET /api/admin/audit/`: one page of audit events. In ascending order, `next_page` leads through all events, each once. */
 export const auditList: EndpointDefinition = {
   id: 'Audit-List',
   method: 'GET',
@@ -121,7 +121,7 @@ export const auditList: EndpointDefinition = {
 /** `GET /api/admin/audit/filters`: the fields by which the list is filtered and sorted. */
 export const auditFilters = defineFilters('Audit-Filters', auditList, () => auditListSpec);
 
-/** The starts of an ascending page. Its `next` is never null: at the end, it is the place after the last event ever written. */
+/** The starts of an ascending page. `next` is never null: on the last page, it is the place after the last event ever written. */
 function endless(starts: PageStarts, { last }: AuditPage): PageStarts {
   const end = { from: { value: last, id: afterAnyId }, inclusive: false, backwards: false };
   return { ...starts, next: starts.next ?? end };

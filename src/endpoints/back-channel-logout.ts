@@ -25,7 +25,7 @@ const batchSize = 20;
 
 /**
  * `POST /api/login/{provider}/back-channel-logout`: ends the sessions that the provider says have ended (OpenID Connect
- * Back-Channel Logout 1.0). No browser calls it, so there is neither a cookie nor a page that could be foreign.
+ * Back-Channel Logout 1.0). No browser calls it, so it needs no protection against foreign pages.
  */
 export const backChannelLogout: EndpointDefinition<'open', BackChannelLogoutParts> = {
   id: 'Authentication-BackChannelLogout',
@@ -69,7 +69,7 @@ async function endAll(
   }
 }
 
-/** Reads the form's token. Refuses any malformed request, a missing token included, as `bad_request` (specification, §2.8). */
+/** Reads the form's token. Refuses any malformed request, even one without a token, as `bad_request` (§2.8 of that document). */
 function readToken(body: Uint8Array, contentType: string | undefined): string {
   try {
     return readForm(body, contentType, logoutFields, { secret: ['logout_token'] }).logout_token;

@@ -12,7 +12,7 @@ export interface ScopeGuard {
 
 /**
  * Requirement on the caller of an endpoint. `open` ignores credentials, `sign_out` takes the session of a valid token and ignores
- * an invalid one, `session` admits any session but no API key; scopes admit a session or an API key that holds all of them.
+ * an invalid one, `session` admits any session but no API key, and a {@link ScopeGuard} sessions and API keys with its scopes.
  */
 export type Guard = 'open' | 'sign_out' | 'session' | ScopeGuard;
 
@@ -64,7 +64,7 @@ export type AnyEndpoint = Endpoint<'open'> | Endpoint<'sign_out'> | Endpoint<'se
  * that only the document needs are built only when it is made.
  */
 export interface Operation<G extends Guard = Guard> extends Omit<Endpoint<G>, 'handle'> {
-  /** `<Tag>-<Name>`. */
+  /** Operation id, `<Tag>-<Name>`. */
   readonly id: `${string}-${string}`;
   /** Path as clients call it: a list's has a trailing slash; `{provider}` is the name of a provider. */
   readonly path: string;

@@ -25,7 +25,7 @@ const published = {
   refusals: ['method_not_allowed'],
 } as const;
 
-/** `GET /.well-known/jwks.json`: the public keys of access tokens (RFC 7517 §5), for upstreams that verify them too. */
+/** `GET /.well-known/jwks.json`: the public keys of access tokens (RFC 7517 §5), for upstreams that also verify the tokens. */
 export const jwks: EndpointDefinition<'open'> = {
   ...published,
   id: 'Authentication-Jwks',

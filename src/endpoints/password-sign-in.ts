@@ -76,7 +76,7 @@ export class PasswordSignIn {
     return found;
   }
 
-  /** Replaces a hash of another cost by one of the cost that is configured now. */
+  /** Replaces a hash that was made at another cost by one at the cost that is configured now. */
   async #rehash({ id, passwordHash: verified }: User, password: string): Promise<void> {
     const { records, passwords } = this.#options;
     const passwordHash = await passwords.hash(password.normalize('NFC'));

@@ -16,7 +16,7 @@ export function isProviderOAuthPath(path: string): boolean {
   return /^\/api\/login\/[^/]+\/(?:exchange|back-channel-logout)\/?$/.test(path);
 }
 
-/** The long targets of those providers' exchanges: only with GET, because POST has a body. */
+/** The targets that may be long: those of these providers' exchanges, by GET alone, because POST has a body. */
 export function longExchangeTargets(providerNames: readonly string[]): LongTargets {
   const exchangePaths = providerNames.map((name) => `/api/login/${name}/exchange`);
   const paths = new Set(exchangePaths.flatMap((path) => [path, `${path}/`]));

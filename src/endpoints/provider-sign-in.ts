@@ -34,7 +34,7 @@ export interface ProviderSignInOptions extends KeepSignInOptions {
   /** True if browsers reach the gateway over https only. */
   readonly isHttps: boolean;
   readonly signIn: SignIn;
-  /** Seals the ID token that the session keeps; absent: it isn't kept. */
+  /** Seals the ID token that the session keeps; absent: no ID token is kept. */
   readonly sealIdToken?: IdTokenSeals['seal'] | undefined;
 }
 

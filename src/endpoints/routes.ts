@@ -5,7 +5,7 @@ import type { AnyEndpoint } from './endpoint.ts';
 /** Endpoints at one path, with or without a trailing slash, by method. */
 export interface Resource {
   readonly endpoints: ReadonlyMap<string, AnyEndpoint>;
-  /** For `Allow`. */
+  /** Methods for the header `Allow`. */
   readonly methods: readonly string[];
   /** The path as declared, for log and metrics. */
   readonly label: string;

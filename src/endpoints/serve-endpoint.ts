@@ -15,7 +15,7 @@ export type ServeEndpoint = (exchange: Exchange, match: OwnMatch) => Promise<voi
 /** Identifies the caller by the credential in the head, or null; `otherSchemesPass` ignores other schemes of `Authorization`. */
 type Identify = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
 
-/** Request to an own endpoint whose body is still arriving. It ends with the credential that it was sent with. */
+/** Request to an own endpoint whose body is still arriving. It is ended if the credential that it was sent with ends. */
 interface OpenRequest {
   readonly neededScopes: readonly string[];
   /** Index in the registry, which alone sets it; -1: not in the registry. */
@@ -44,7 +44,7 @@ export interface ServeEndpointOptions {
 
 /**
  * Builds the function that serves a request to an own endpoint, in steps: method, declared body size, guard, body, endpoint. Any
- * step may refuse. The credential is judged by its rights when the request is complete: after waiting for a body the guard runs
+ * step may refuse. The credential must have its rights when the request is complete: after waiting for a body the guard runs
  * again, and the result of a read is withheld if the credential has lost its rights in the meantime.
  */
 export function createServeEndpoint(options: ServeEndpointOptions): ServeEndpoint {

@@ -30,7 +30,7 @@ export type LoginReply = Reply & { readonly body: z.output<typeof loginResponse>
 /** Facts about a sign-in through an identity provider, for its session to keep. */
 export interface SignInOrigin {
   readonly provider: ProviderIdentity;
-  /** Seals the ID token (credentials/sealed-id-token.ts); null: too long to be kept. Absent: it isn't kept. */
+  /** Seals the ID token (credentials/sealed-id-token.ts); null: it is too long to keep. Absent: no ID token is kept. */
   readonly sealIdToken?: ((sessionId: string) => string | null) | undefined;
 }
 
@@ -129,7 +129,7 @@ export class SignIn {
 }
 
 /**
- * The requested scopes, sorted, without words that are no scope-tokens (RFC 6749 §3.3), which no one can hold. If nothing else
+ * The requested scopes, sorted, without words that aren't scope-tokens (RFC 6749 §3.3), which no one can hold. If nothing else
  * was requested, the session has no scopes.
  */
 function askedScopes(scope: string): string {

@@ -111,7 +111,7 @@ export function newPassword(minLength: number) {
   });
 }
 
-/** A text that `parse` accepts; `otherwise` is the message for a fault other than its length. */
+/** Schema of a text that `parse` accepts; `otherwise` is the message for a fault other than its length. */
 function parsable(
   parse: (value: string) => string | { readonly problem: string },
   { minimum, maximum }: { readonly minimum: number; readonly maximum: number },

@@ -35,7 +35,7 @@ function within({ future, latest }: Rfc3339Options, instant: number): number | F
   return instant <= bound ? instant : later(new Date(bound).toISOString());
 }
 
-/** RFC 3339 §5.6; the offset is optional, to report its absence separately; no leap seconds, which epoch time lacks. */
+/** Matches time and offset (RFC 3339 §5.6), but no leap second. The offset is optional, to report its absence separately. */
 const timeAndOffset =
   /^[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?$/;
 

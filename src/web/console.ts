@@ -13,7 +13,7 @@ export interface ConsoleLocation {
   readonly requiredProvider: string | null;
 }
 
-/** The console, if `location` (an own path with query) leads to it from the request's host; null otherwise. */
+/** The console, if `location` (one of Postern's paths, with query) leads to it from the request's host; null otherwise. */
 export function consoleAt(
   console: ConsoleLocation | null,
   { head }: Pick<Exchange, 'head'>,

@@ -26,7 +26,7 @@ export interface ListSpec<SortField extends string> {
   /** Name of the list; cursors of other lists are refused. */
   readonly name: string;
   readonly fields: readonly ListField[];
-  /** The first is the default. */
+  /** Fields that can be sorted by; the first is the default. */
   readonly sortFields: readonly [SortField, ...SortField[]];
   /** Description of `sort_by`. */
   readonly sortNote?: string;
@@ -100,7 +100,7 @@ function describeList({ fields, sortFields }: ListSpec<string>): z.input<typeof 
   };
 }
 
-/** Defines `GET <list>filters`, which describes a list's filters and sort fields. */
+/** Defines the endpoint `filters` below a list, which describes the list's filters and sort fields. */
 export function defineFilters<G extends Guard>(
   id: EndpointDefinition['id'],
   list: { readonly path: string; readonly guard: G },

@@ -71,7 +71,7 @@ export const sessionListSpec: ListSpec<SessionSortField> = {
   fields: [{ name: 'user', type: 'string', operators: ['eq'], notes: { eq: 'Id of the user.' } }, ...fields],
 };
 
-/** Creates the function that responds with a page of live sessions: all that pass the filters, or those of them of `userId`. */
+/** Creates the function that responds with a page of the live sessions that pass the filters, of everyone or of `userId`. */
 export function createSessionPages(
   { sessions, records, holdings, cursors }: EndpointParts,
   spec: ListSpec<SessionSortField>,

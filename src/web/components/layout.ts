@@ -74,7 +74,7 @@ function gateMark(): VNode {
   `;
 }
 
-/** The footer with the tenant, which tells sites with the same title apart, such as a test system; null if they are the same. */
+/** The footer with the tenant, which tells sites with the same title apart, such as a test system; null if it is the title. */
 function footer({ tenant, title }: Site): VNode | null {
   return tenant === title ? null : html`<footer><p>${tenant}</p></footer>`;
 }

@@ -13,7 +13,7 @@ import { anyone, callApi, formAction, pageReply, refusedForm, sentField, shownPa
 
 const credentials = z.object({ username: z.string(), password: z.string() });
 
-/** Creates `<path>/activate`, which creates the first administrator and signs them in. */
+/** Creates `<path>/activate`, which creates the first administrator and, if there is a `login`, signs them in. */
 export function createActivationPage(options: {
   readonly area: WebArea;
   readonly sessions: BrowserSessions;

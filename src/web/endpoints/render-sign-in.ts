@@ -19,7 +19,7 @@ export function createRenderSignIn(area: WebArea, waysOf: WaysToSignIn): RenderS
     signInPage(area.site, { ...(await waysOf(exchange, shown.returnTo)), ...shown });
 }
 
-/** Creates the finder of ways to sign in. `password`: by password as well; `offered` resolves to the providers to offer. */
+/** Creates the finder of ways to sign in. `password`: true if passwords are accepted; `offered` finds the providers to offer. */
 export function createWaysToSignIn(
   area: WebArea,
   password: boolean,

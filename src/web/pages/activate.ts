@@ -57,7 +57,7 @@ export function activatePage(site: Site, activate: Activate): string {
   });
 }
 
-/** Renders the page after a successful `<path>/activate`, if passwords don't sign in. */
+/** Renders the page after a successful `<path>/activate`, if people can't sign in with a password here. */
 export function activatedPage(site: Site, { username }: { readonly username: string }): string {
   return renderPage(site, {
     heading: 'Administrator created',
