@@ -5,18 +5,18 @@ import { clientTlsFiles } from './values/client-tls.ts';
 /** Reads a file that a configuration names. Throws Node's error if it can't be read. */
 export type ReadFile = (path: string) => Buffer;
 
-/** Contents of the files that a valid configuration names, by path, as read; can be sent to another process. */
+/** Contents of the files that a valid configuration names, by path; they can be sent to another process. */
 export type ConfiguredFiles = ReadonlyMap<string, FileContent>;
 
 /** The bytes of a file, or the error of reading it. */
 type FileContent = { readonly bytes: Uint8Array } | { readonly code: string; readonly message: string };
 
-/** Reads the logo and the TLS files of upstreams, each once for everything built from them; those of listeners are watched. */
+/** Reads the logo and the upstreams' TLS files, each only once. Listeners' TLS files are left out: they are watched. */
 export function readConfiguredFiles(config: Config): ConfiguredFiles {
   return contentsOf(filesOf(config));
 }
 
-/** Reads the files that stores are opened with: once, at the start, and for as long as they are open, also in later workers. */
+/** Reads the files that stores are opened with. They are read once, at the start: workers started later use the same content. */
 export function readStoreFiles({ stores }: Config): ConfiguredFiles {
   return contentsOf(storeFileKeys.flatMap((key) => filesOfStores(stores, key)));
 }
@@ -40,7 +40,7 @@ export function filesOfStores(
   return clientTlsFiles(stores[key]);
 }
 
-/** True if a file has other bytes than when it was read, or can't be read any more. */
+/** True if a file's bytes differ from those read earlier, or if it couldn't or can't be read. */
 export function hasChanged(files: ConfiguredFiles, path: string): boolean {
   const [before, now] = [files.get(path), contentOf(path)];
   if (before === undefined || !('bytes' in before) || !('bytes' in now)) return true;

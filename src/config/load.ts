@@ -27,13 +27,16 @@ interface InvalidConfig {
   readonly config?: undefined;
   readonly warnings?: undefined;
   readonly problems: readonly ConfigProblem[];
-  /** Some problems are in files that it names, which may be repaired without changing the configuration. */
+  /** True if some problems are in files that the configuration names: those can be repaired without changing it. */
   readonly hasFileProblems: boolean;
 }
 
 /** A valid configuration, or all problems of an invalid one. */
 export type LoadedConfig = (ValidConfig | InvalidConfig) & {
-  /** Absolute paths of the file, of every `{ file: PATH }` in it, found or not, and of certificate files that are unusable. */
+  /**
+   * Absolute paths of the configuration file, of every `{ file: PATH }` in it, found or not, and of other files that are
+   * unusable.
+   */
   readonly sources: readonly string[];
 };
 
@@ -96,7 +99,9 @@ function invalid(problems: readonly ConfigProblem[], hasFileProblems = false): I
   return { problems, hasFileProblems };
 }
 
-/** Matches findings of the tree about the issue's value: an unset variable isn't reported as a missing key as well. */
+/**
+ * Matches findings of the tree about the same value as `issue`, so that an unset variable isn't reported as a missing key, too.
+ */
 function isAbout(issue: Finding): (finding: Finding) => boolean {
   return ({ path, offset }) => offset === undefined && keyOf(path) === keyOf(issue.path);
 }

@@ -33,22 +33,22 @@ export interface AccessTokens {
   /** Signs with the current key of the configured algorithm. */
   sign(grant: AccessGrant): Promise<{ readonly token: string; readonly expiresInSeconds: number }>;
   /**
-   * Accepts only tokens that `sign` wrote, under any of the keys; rejects with {@link Refusal} `invalid_token` otherwise, or
+   * Accepts only tokens that `sign` wrote, with any of the keys; rejects with {@link Refusal} `invalid_token` otherwise, or
    * `store_unavailable` if the token's key may be in a store that is unavailable.
    */
   verify(token: string): Promise<AccessClaims>;
-  /** True if tokens signed by that key still count, as far as is known. */
+  /** True if tokens signed with the key `kid` are still accepted, as far as this process knows. */
   accepts(kid: string): boolean;
-  /** Public parts of all keys (RFC 7517), those of other replicas included. */
+  /** Public parts of all keys (RFC 7517), including those of other replicas. */
   jwks(): Promise<JSONWebKeySet>;
 }
 
-/** Use of the keys of access tokens; their type is that of RFC 9068 §2.1. */
+/** Purpose of the keys that sign access tokens, and the `typ` of the tokens (RFC 9068 §2.1). */
 export const accessTokenUse: KeyUse = { purpose: 'access-token', type: 'at+jwt' };
 
 const tokenType = accessTokenUse.type;
 const clientId = 'postern';
-/** As much as a whole request head may take by default. */
+/** In characters; the default maximum of a whole request head. */
 const maxTokenLength = 16 * 1024;
 
 /** Creates the signer and verifier of one issuer; throws when no key has `algorithm`, or a key can't be read. */
@@ -68,7 +68,7 @@ export function createAccessTokens(options: {
   keys.signer(algorithm);
 
   async function sign(grant: AccessGrant) {
-    // A key that was just revoked would sign what is refused.
+    // A token signed with a key that was just revoked would be refused.
     await keys.catchUp();
     const signingKey = keys.signer(algorithm);
     const instant = now();
@@ -132,8 +132,8 @@ async function verifySigned(
 }
 
 /**
- * Checks what jose leaves open: presence and types of the other claims, an audience in a list, `iat` in the future. `exp` has
- * no leeway.
+ * Checks what jose doesn't: that the other claims are present with the right types, that the audience isn't a list, and that
+ * `iat` isn't in the future. `exp` has no leeway.
  */
 function readClaims(claims: JWTPayload, kid: string, issuer: string, instant: number): AccessClaims {
   const { aud, sub, sid, scope, iat, exp, jti, client_id } = claims;
@@ -147,7 +147,7 @@ function readClaims(claims: JWTPayload, kid: string, issuer: string, instant: nu
   return { userId: sub, sessionId: sid, scopes, issued, expires: exp * 1000, tokenId: jti, kid };
 }
 
-/** True if `issued` is further in the future than clocks of gateways may differ; both epoch ms. */
+/** True if `issued` is further in the future than the clocks of gateways may differ; both in epoch ms. */
 export function isIssuedLater(issued: number, instant: number): boolean {
   return issued > instant + tokenSkewMs;
 }
@@ -171,7 +171,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** Whole seconds since the epoch. */
+/** True if a value is a whole number of seconds since the epoch. */
 function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }

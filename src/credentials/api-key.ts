@@ -34,7 +34,7 @@ export function apiKeyDigest(raw: string): string {
   return hash('sha256', raw, 'base64url');
 }
 
-/** True if the text has the exact shape of a key, with this or an earlier prefix, and the right checksum. */
+/** True if the text has the exact shape of a key, with any prefix, and the right checksum. */
 export function isApiKey(raw: string): boolean {
   const prefixLength = raw.length - 1 - randomLength - checksumLength;
   if (prefixLength < 1 || prefixLength > maxPrefixLength) return false;
@@ -73,7 +73,7 @@ function checksum(randomPart: string): string {
   return digits;
 }
 
-/** Bytes of 248 and above are discarded: `% 62` over all 256 would favour the first eight characters. */
+/** Random base62 text. Bytes of 248 and above are discarded: `% 62` over all 256 would favour the first eight characters. */
 function randomBase62(length: number, random: (byteCount: number) => Uint8Array): string {
   let text = '';
   while (text.length < length) {

@@ -4,8 +4,8 @@ import type { Finding } from './problems.ts';
 import { shapeOf } from './shape.ts';
 
 /**
- * A value any part of which may be undefined, because it was omitted and has no default, or because it is broken. An
- * address is valid as a whole or not at all.
+ * `T` with every part possibly undefined, because it was omitted and has no default, or because it is broken. An object with a
+ * `kind`, such as an address, is valid as a whole or not at all.
  */
 export type Partly<T> = T extends { readonly kind: string }
   ? T
@@ -15,10 +15,10 @@ export type Partly<T> = T extends { readonly kind: string }
       ? { readonly [Key in keyof T]?: Partly<T[Key]> | undefined }
       : T;
 
-/** Replaces a value that is known to be broken: no schema accepts it. */
+/** Placeholder for a value known to be broken; no schema accepts it. */
 const broken = Number.NaN;
 
-/** A copy of what was written, in which each value with a finding is present and broken. */
+/** A copy of the configuration as written, with {@link broken} in place of each value that has a finding. */
 export function withBrokenMarked(written: unknown, findings: readonly Finding[]): unknown {
   const copy = structuredClone(written);
   for (const { path, at, offset, meant } of findings) {
@@ -34,8 +34,8 @@ export function withBrokenMarked(written: unknown, findings: readonly Finding[])
 }
 
 /**
- * Parses those parts of a value that the schema accepts, with its defaults for omitted ones. A rejected part is undefined; names
- * of free keys and indexes of lists stay the same.
+ * Parses the parts of a value that the schema accepts, with defaults for omitted ones. A rejected part is undefined, so that the
+ * other parts keep their keys and indexes.
  */
 export function goodPartsOf<Schema extends z.ZodType>(
   schema: Schema,

@@ -29,7 +29,10 @@ export function ruleOf(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** Converts a schema's issues with a value to findings, one per key; for a union only those of the intended branch. */
+/**
+ * Converts the issues that a schema has with a value to findings: one for each unknown key, and for a union only those of the
+ * intended branch.
+ */
 export function findingsOf(schema: z.ZodType, issues: readonly Issue[], value: unknown): Finding[] {
   const findings = issues.flatMap((issue) => findingsOfIssue(schema, issue, value));
   const unknown = findings.filter(({ meant }) => meant !== undefined);

@@ -57,7 +57,7 @@ function fromFile(path: unknown, { folder, sources }: Surroundings, bytes: boole
   }
 }
 
-/** The bytes of a text in UTF-8, one character each. */
+/** The UTF-8 bytes of a text, as a string of one character per byte. */
 export function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }

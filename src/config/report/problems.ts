@@ -7,13 +7,13 @@ export type Path = readonly (string | number)[];
 export interface Finding {
   readonly path: Path;
   readonly rule: string;
-  /** `value` (the default), the `key`, or the `parent` of something missing. */
+  /** The position to report: the `value` (the default), the `key`, or, for something missing, its `parent`. */
   readonly at?: 'key' | 'value' | 'parent';
   /** The offset into the text, if the path alone doesn't determine it. */
   readonly offset?: number;
   /** For an unknown key: the known key of the same map that was probably meant. */
   readonly meant?: string;
-  /** The map has no entries, which may be because an entry's name is misspelt. */
+  /** Present if the finding is that a map has no entries: a misspelt entry may be the cause. */
   readonly isEmptiness?: true;
 }
 

@@ -3,7 +3,7 @@ import type { Path } from './problems.ts';
 
 type ScalarType = 'string' | 'number' | 'boolean';
 
-/** The values that a schema accepts at one location of the file; a union has several shapes. */
+/** The values that a schema accepts at one location of the file; the shape of a union merges those of its branches. */
 export interface Shape {
   /** The fixed keys of a map. */
   readonly keys?: Readonly<Record<string, z.ZodType>>;
@@ -15,11 +15,13 @@ export interface Shape {
   readonly scalars: readonly ScalarType[];
   /** True if the value must never be shown. */
   readonly secret: boolean;
-  /** True if a string stands for bytes, one character each: the content of a file as it is, which need not be text. */
+  /** True if each character of the string stands for a byte: the content of a file need not be text. */
   readonly bytes: boolean;
 }
 
-/** The shape of a schema, through its defaults, transforms and unions. Throws for a kind that none of our schemas uses. */
+/**
+ * The shape of a schema, looking through its defaults, transforms and unions. Throws for a kind that none of our schemas uses.
+ */
 export function shapeOf(schema: z.ZodType): Shape {
   const shape = bareShapeOf(schema);
   const { writeOnly, contentEncoding } = schema.meta() ?? {};

@@ -31,7 +31,7 @@ export function parseYaml(text: string) {
       offset: pos[0],
     }),
   );
-  // Then the nodes are complete enough to validate.
+  // Even with several documents, the nodes of the first are complete enough to validate.
   const isReadable = document.errors.every(({ code }) => code === 'MULTIPLE_DOCS');
   return { document, lines, findings, isReadable };
 }

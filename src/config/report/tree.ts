@@ -18,7 +18,7 @@ export interface Location {
 export interface Tree {
   /** Undefined if the document has too many nodes. */
   readonly value: unknown;
-  /** By {@link locationKey}. */
+  /** Locations of values, by {@link locationKey}. */
   readonly locations: ReadonlyMap<string, Location>;
   /** Problems found so far; the values at their paths are omitted or undefined. */
   readonly findings: readonly Finding[];
@@ -43,8 +43,8 @@ const tooLarge = new RangeError('too many nodes');
 const absent = Symbol('absent');
 
 /**
- * Reads a document along its schema, so that `{ env: NAME }` replaces a scalar only where the schema expects one, and
- * neither aliases of aliases nor deep nesting are followed deeper than the schema goes.
+ * Reads a document guided by its schema, so that `{ env: NAME }` replaces a scalar only where the schema expects one, and neither
+ * aliases of aliases nor deep nesting are followed deeper than the schema goes.
  */
 export function readTree(document: Document, schema: z.ZodType, surroundings: Surroundings): Tree {
   const reading: Reading = { document, surroundings, locations: new Map(), findings: [], nodes: 0 };
@@ -118,7 +118,7 @@ function readForm(shape: Shape, map: YAMLMap, path: Path, reading: Reading): unk
 const formKeys = ['env', 'file', 'optional'];
 const unknownInForm = (name: string) => `unknown key${suggestion(name, formKeys)}`;
 
-/** The entries of a map with valid keys, whose locations are recorded; the others become findings. */
+/** The entries of a map that have valid keys, whose locations are recorded; invalid keys become findings. */
 function namedEntries(map: YAMLMap, path: Path, reading: Reading): { name: string; node: unknown }[] {
   const entries: { name: string; node: unknown }[] = [];
   const seen = new Set<string>();

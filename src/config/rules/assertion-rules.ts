@@ -3,13 +3,13 @@ import type { Rule, RuleContext } from './rule.ts';
 type Upstreams = NonNullable<Parameters<Rule>[0]['upstreams']>;
 type Assertion = NonNullable<NonNullable<Upstreams[string]>['assertion']>;
 
-/** The upstreams that get assertions, by name. */
+/** The `assertion` sections of upstreams, each with the upstream's name. */
 function* assertions(upstreams: Upstreams = {}): Generator<readonly [name: string, assertion: Assertion]> {
   for (const [name, upstream] of Object.entries(upstreams))
     if (upstream?.assertion !== undefined) yield [name, upstream.assertion];
 }
 
-/** Every `assertion` section, of upstreams and of listeners for decisions, with its path. */
+/** The path and algorithm of every `assertion` section, of upstreams and of decision listeners. */
 function* signed({ upstreams, forward_auth = [] }: Parameters<Rule>[0]) {
   for (const [name, assertion] of assertions(upstreams))
     yield { path: ['upstreams', name, 'assertion'], algorithm: assertion.algorithm };
@@ -54,5 +54,5 @@ function differ(
   report(at, `must not be that of another upstream, ${of}`);
 }
 
-/** Rules for `assertion` beyond its values. */
+/** Rules for `assertion` sections that span keys. */
 export const assertionRules: readonly Rule[] = [secretIsForHs256, servicesAreApart];

@@ -15,8 +15,8 @@ type Report = (path: Path, rule: string) => void;
 
 /**
  * Checks the files that a configuration names by valid paths: PEM files must be readable, have the expected content and match
- * each other, the logo must be an image, and encryption keys must have their length. An unusable file is added to the sources,
- * because it may be repaired.
+ * each other, the logo must be an image, and encryption keys must have the right length. An unusable file is added to the
+ * sources, because it may be repaired.
  */
 export function findingsOfFiles(
   config: JudgedConfig,
@@ -93,7 +93,7 @@ function judgeTlsFiles({ ca, cert, key, client_ca: clientCa }: TlsFiles, report:
     return;
   }
   try {
-    // The settings of listeners, which are the strictest, also for client certificates.
+    // The settings of listeners are the strictest, so client certificates are checked with them, too.
     createSecureContext(
       contextOptions({
         cert: Buffer.from(chain.pem, 'latin1'),

@@ -111,7 +111,8 @@ const browserRoutesHaveSessions: Rule = ({ routes = [], web }, { report, isWritt
   }
 };
 
-// Requests whose path an upstream may read as a closer route are refused: on such a route that is every request.
+// A request is refused if an upstream may read its path as that of a closer route; on a route reported here, that is every
+// request.
 const closerReadingsLeaveSome: Rule = ({ routes = [] }, { report }) => {
   for (const kind of kinds) {
     const readings = routes.map((route) => laxReadings(route?.[kind] ?? '').filter((path) => path !== ''));
@@ -138,7 +139,7 @@ const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, { report }) => {
       report(['routes', index, 'preflight'], "can't be combined with cors.origins", 'key');
 };
 
-/** Rules that routes must follow together, and with the rest of the configuration. */
+/** Rules that span several routes, or routes and the rest of the configuration. */
 export const routeRules: readonly Rule[] = [
   eachHasOnePath,
   pathsAreUnambiguous,

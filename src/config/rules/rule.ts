@@ -6,7 +6,7 @@ import type { Config } from '../sections/schema.ts';
 /** A configuration with its defaults; broken parts, and omitted ones without a default, are undefined. */
 export type JudgedConfig = Partly<Config>;
 
-/** Tools of a rule besides the configuration. */
+/** The functions available to a rule besides the configuration. */
 export interface RuleContext {
   report(path: Path, rule: string, at?: Finding['at']): void;
   /** True if the file has a value at a path, valid or not. */

@@ -30,7 +30,7 @@ const listenersDiffer: Rule = ({ listen, management, forward_auth = [] }, { repo
 
 type Listener = { readonly host?: string | undefined; readonly port?: number | undefined } | undefined;
 
-/** True if two listeners have the same fixed port; with port 0 each gets a free one. */
+/** True if two listeners would bind the same port of a common address; with port 0, each gets a free port. */
 function sharePort(one: Listener, other: Listener): boolean {
   const hosts = [one?.host, other?.host];
   const overlap = hosts[0] === hosts[1] || anyAddress.some((address) => hosts.includes(address));
@@ -136,7 +136,10 @@ const consoleRequiresAProvider: Rule = ({ identity_providers: providers = {}, we
     report(['web', 'console', 'require'], 'must be one of identity_providers');
 };
 
-/** Rejects a cookie domain beside the console: services on the domain would receive the console's refresh cookie, too. */
+/**
+ * Rejects a cookie domain if the console has its own `base_url`: services in the domain would receive the console's refresh
+ * cookie, too.
+ */
 const consoleKeepsItsCookie: Rule = ({ web }, { report, isWritten }) => {
   if (web?.console?.base_url !== undefined && isWritten(['sessions', 'cookie', 'domain']))
     report(['sessions', 'cookie', 'domain'], "can't be combined with web.console.base_url");

@@ -2,7 +2,7 @@ import { formatDuration } from '../values/durations-and-sizes.ts';
 import type { RecordsAddress, SessionsAddress } from '../values/store-addresses.ts';
 import type { Rule } from './rule.ts';
 
-/** Requirements of the keys that only some kinds of stores have. */
+/** The store, in words, that each of these keys requires. */
 const requirements = {
   records_password: 'a postgres:// records store',
   records_connections: 'a postgres:// records store',
@@ -41,7 +41,9 @@ const encryptionKeysDiffer: Rule = ({ stores }, { report }) => {
   }
 };
 
-/** Rejects a `stale_if_error` below the liveness interval: a session accepted that long can't be refused any sooner. */
+/**
+ * Rejects a `stale_if_error` below `sessions_liveness_age`: for that long, sessions are accepted without asking the store anyway.
+ */
 const staleCoversLiveness: Rule = ({ sessions, stores }, { report, isWritten }) => {
   const stale = sessions?.stale_if_error;
   const liveness = stores?.sessions_liveness_age;
@@ -58,5 +60,5 @@ const staleCoversLiveness: Rule = ({ sessions, stores }, { report, isWritten }) 
     );
 };
 
-/** Rules for keys that only one kind of store has. */
+/** Rules for the keys of `stores` that depend on other keys. */
 export const storeRules: readonly Rule[] = [ownKeysOnly, staleCoversLiveness, encryptionKeysDiffer];

@@ -49,5 +49,8 @@ const clientCertificates: Rule = ({ forward_auth = [] }, { report, isWritten }) 
   }
 };
 
-/** Rules for TLS settings: only for addresses with TLS, and certificates only with their keys. */
+/**
+ * Rules for TLS settings: they require an address with TLS, a certificate requires its key, and `client_certificate` a
+ * `client_ca`.
+ */
 export const tlsRules: readonly Rule[] = [storesTls, upstreamsTls, clientCertificates];

@@ -118,9 +118,9 @@ export function warningsOf(config: Config): Finding[] {
 }
 
 /**
- * Findings about certificates in the files of a valid configuration that are outside their validity. They are warnings: the clock
- * may be wrong, and a listener with an expired certificate is better than none. `now` in epoch ms; paths in `config` are
- * absolute.
+ * Findings about certificates, in the files of a valid configuration, that have expired or are not valid yet. They are warnings:
+ * the clock may be wrong, and a listener with an expired certificate is better than none. `now` is in epoch ms; paths in `config`
+ * are absolute.
  */
 export function certificateWarnings(config: Config, now: number): Finding[] {
   return tlsSections(config).flatMap(([path, section]) =>

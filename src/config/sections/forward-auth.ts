@@ -15,7 +15,7 @@ export const decisionModes = [
   'envoy_grpc',
 ] as const;
 
-/** An element of {@link decisionModes}. */
+/** A kind of proxy: an element of {@link decisionModes}. */
 export type DecisionMode = (typeof decisionModes)[number];
 
 const decisionListener = listener({ host: '127.0.0.1', port: 8081 }).extend({

@@ -126,7 +126,7 @@ export const identityProviders = mapByName(
   .prefault({})
   .describe('OIDC providers by name; the name is part of /api/login/<name>/start.');
 
-/** The name of the provider with that issuer; null: none is configured. */
+/** The name of the provider with that issuer; null if none is configured. */
 export function providerOf(
   config: { readonly identity_providers: Readonly<Record<string, { readonly issuer: string }>> },
   issuer: string,

@@ -3,7 +3,7 @@ import { listenHostRule } from '../values/addresses.ts';
 import { duration, size, timeout } from '../values/durations-and-sizes.ts';
 import { filePath, text, whole } from '../values/scalars.ts';
 
-/** The address of a listener. */
+/** Schema of the address of a listener. */
 export function listener(defaults: { host: string; port: number }) {
   return z.strictObject({
     host: text(listenHostRule).prefault(defaults.host).describe('Address or name to listen on.'),
@@ -11,7 +11,7 @@ export function listener(defaults: { host: string; port: number }) {
   });
 }
 
-/** TLS of a listener: its certificate, and the authorities of its clients'. */
+/** TLS of a listener: its own certificate, and the authorities for client certificates. */
 export const listenerTls = z.strictObject({
   cert: filePath().describe('PEM file of the certificate and its chain.'),
   key: filePath().describe('PEM file of the private key.'),
@@ -20,7 +20,7 @@ export const listenerTls = z.strictObject({
     .describe(
       'PEM file of the authorities of client certificates, up to their roots (mutual TLS); if omitted, clients are not asked for a certificate.',
     ),
-  // Fails closed: a configuration that only names an authority admits no one else.
+  // Fails closed: a configuration that only names authorities admits no client without a certificate.
   client_certificate: z
     .enum(['request', 'require'])
     .prefault('require')
@@ -127,7 +127,7 @@ export const workers = z
     'Number of processes that accept connections, each on a core of its own; auto: the CPUs this process may use. Limits on connections, upstreams and password hashes apply to the whole gateway: each process has an even share.',
   );
 
-/** `login_throttle`: limits of failed attempts in a window. */
+/** `login_throttle`: limits on failed sign-ins within a window. */
 export const loginThrottle = z
   .strictObject({
     per_account_and_address: whole()

@@ -4,7 +4,7 @@ import { parsePasswordHash, passwordHashRule } from '../../rules/password-hash.t
 import { mapByName, secret, text } from '../values/scalars.ts';
 import { scopeList } from '../values/scope-names.ts';
 
-// Rules for names are in managed-rules.ts: other languages' validators of the JSON Schema can't express them.
+// Rules for names are in managed-rules.ts: a pattern in the JSON Schema could not express them for validators in other languages.
 const anyName = /^[^\0]+$/;
 const maxDescription = 1024;
 const maxTextLength = 256;

@@ -5,7 +5,7 @@ import { duration, timeout } from '../values/durations-and-sizes.ts';
 import { mapByName, parsedBy, secretBytes, text, whole } from '../values/scalars.ts';
 import { parseUpstreamAddress } from '../values/upstream-address.ts';
 
-/** `assertion`: the proof to a service that a request comes from Postern, and from its caller. */
+/** `assertion`: the proof to a service that a request came through Postern, and of who sent it. */
 export const assertion = z.strictObject({
   algorithm: z
     .enum(['EdDSA', 'ES256', 'HS256'])

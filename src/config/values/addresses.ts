@@ -16,7 +16,7 @@ export const originRule: TextRule = (text) => {
     return 'must be in the form browsers send: lower case, no default port';
 };
 
-/** An origin that pages may call from, exactly as browsers send it (RFC 6454 §6.2). */
+/** An origin whose pages may send requests, exactly as browsers send it (RFC 6454 §6.2). */
 export const corsOriginRule: TextRule = (text) => {
   const isExact = /^https?:/.test(text) ? URL.parse(text)?.origin === text : true;
   // The pattern excludes `*`, which URL accepts as a host name.

@@ -16,7 +16,7 @@ export function hasValidPort(host: string): boolean {
   return port === undefined || (Number(port) >= 1 && Number(port) <= 65_535);
 }
 
-/** Splits a host that {@link hostPattern} matches. */
+/** Splits a text that {@link hostPattern} matches into host and port. */
 export function parseHost(text: string, defaultPort: number): HostAndPort {
   const [, ipv6, name = '', port = defaultPort] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(text) ?? [];
   return { host: ipv6 ?? name, port: Number(port) };

@@ -15,16 +15,16 @@ export function certificatesOf(pem: string): X509Certificate[] {
   return (pem.match(certificateBlock) ?? []).map((block) => new X509Certificate(block));
 }
 
-/** A certificate outside its validity. */
+/** A certificate that has expired or is not valid yet. */
 export interface UntimelyCertificate {
   readonly problem: 'has expired' | 'is not valid yet';
-  /** As RFC 4514 writes it. */
+  /** The subject in RFC 4514 notation. */
   readonly subject: string;
   /** The instant at which it expired or will become valid. */
   readonly at: Date;
 }
 
-/** The certificates outside their validity at `now`, epoch ms. */
+/** The certificates that have expired or are not yet valid at `now`, in epoch ms. */
 export function untimely(certificates: readonly X509Certificate[], now: number): UntimelyCertificate[] {
   return certificates.flatMap((certificate): UntimelyCertificate[] => {
     const { validFromDate: from, validToDate: to } = certificate;
@@ -35,7 +35,7 @@ export function untimely(certificates: readonly X509Certificate[], now: number):
   });
 }
 
-/** True if one of the certificates is a root: OpenSSL accepts a chain only up to a root that it was given. */
+/** True if one of the certificates is a root: OpenSSL accepts only chains that lead to a root it was given. */
 export function haveRoot(certificates: readonly X509Certificate[]): boolean {
   return certificates.some((certificate) => certificate.checkIssued(certificate));
 }

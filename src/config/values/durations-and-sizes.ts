@@ -33,7 +33,7 @@ export function parseSize(text: string): number {
   return Number(match[1]) * bytesOf[(match[2] ?? 'B') as keyof typeof bytesOf];
 }
 
-/** A duration in the file, milliseconds in the output. Both bounds are inclusive; by default there is no maximum. */
+/** A duration, written like `10s` and parsed to milliseconds. Both bounds are inclusive; by default there is no maximum. */
 export function duration({ min = '1ms', max }: { min?: string; max?: string } = {}) {
   const least = parseDuration(min);
   const most = max === undefined ? Number.POSITIVE_INFINITY : parseDuration(max);
@@ -46,14 +46,14 @@ export function duration({ min = '1ms', max }: { min?: string; max?: string } = 
 }
 
 /**
- * A duration that a timer runs for: at most 24 days, because a Node timer of 2^31 ms or more fires at once, which would
- * turn the longest timeout into the shortest.
+ * A duration for a timer: at most 24 days, because a Node timer of 2^31 ms or more fires at once, which would turn the longest
+ * timeout into the shortest.
  */
 export function timeout({ min = '1ms' }: { min?: string } = {}) {
   return duration({ min, max: '24d' });
 }
 
-/** A size or a plain number of bytes in the file, bytes in the output. Both bounds are inclusive; by default at least 1. */
+/** A size, written like `64KiB` or as a number, and parsed to bytes. Both bounds are inclusive; by default at least 1. */
 export function size({ min = 1, max = Number.MAX_SAFE_INTEGER }: { min?: number; max?: number } = {}) {
   return z
     .union([z.int(sizeRule).min(0, sizeRule), z.string().regex(sizePattern, sizeRule)], { error: sizeRule })

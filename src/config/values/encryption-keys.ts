@@ -21,14 +21,17 @@ export const recordsEncryption = z
   })
   .describe('Encryption of private keys and secrets in the records (AES-256-GCM).');
 
-/** Parses a key file: the key, or the rule it breaks. A trailing newline is ignored. */
+/** Parses the content of a key file; returns the key, or the broken rule as text. A trailing newline is ignored. */
 export function encryptionKeyOf(content: Uint8Array): Uint8Array | string {
   const isEnded = content.length === keyBytes + 1 && content.at(-1) === 0x0a;
   const key = isEnded ? content.subarray(0, keyBytes) : content;
   return key.length === keyBytes ? key : `must hold ${keyBytes} bytes; it has ${content.length}`;
 }
 
-/** Reads the keys, from the disk unless `read` says otherwise. Throws Node's error if one can't be read. */
+/**
+ * Reads the keys, from the disk unless `read` says otherwise. Throws if a file can't be read (Node's error) or is no longer
+ * valid.
+ */
 export function loadEncryptionKeys(
   encryption: z.output<typeof recordsEncryption> | undefined,
   read: (path: string) => Uint8Array = (path) => readFileSync(path),

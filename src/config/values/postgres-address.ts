@@ -8,7 +8,7 @@ export interface PostgresAddress {
   readonly user: string;
   readonly password: string | undefined;
   readonly database: string;
-  /** Matches `[a-z_][a-z0-9_]{0,62}`; each tenant has its own. */
+  /** Name of the schema; matches `[a-z_][a-z0-9_]{0,62}`. Each tenant has its own schema. */
   readonly schema: string;
   /** True if the address asks for TLS, which always verifies the server's certificate. */
   readonly tls: boolean;
@@ -18,7 +18,9 @@ const defaultPort = 5432;
 const defaultUser = 'postgres';
 const defaultSchema = 'postern';
 
-/** Schema names that need no quotes in SQL, and libpq's modes that either encrypt and verify or do neither. */
+/**
+ * Matches an option: a schema name that needs no quotes in SQL, or an `sslmode`, of which `require` verifies like `verify-full`.
+ */
 const option = '(?:schema=(?!pg_)[a-z_][a-z0-9_]{0,62}|sslmode=(?:disable|require|verify-full))';
 const pattern = new RegExp(
   `^postgres(?:ql)?://${userinfoPattern}(${hostPattern})/([^/?#\\s]+)(?:\\?(${option}(?:&${option})*))?$`,
