@@ -2,10 +2,10 @@ import { createHmac, createSecretKey, hash, randomFillSync, sign as signWith } f
 import type { KeyRing, KeyUse, PairAlgorithm, TokenKey } from './key-ring.ts';
 import type { Principal } from './principal.ts';
 
-/** Use of the keys of assertions; no other token has their type (RFC 8725 §3.11). */
+/** Purpose of the keys that sign assertions, and the `typ` of assertions, which no other token has (RFC 8725 §3.11). */
 export const assertionUse: KeyUse = { purpose: 'assertion', type: 'postern-assertion+jwt' };
 
-/** The present signer of assertions, with their encoded header. */
+/** A key that signs assertions, with the encoded header they share. */
 export interface AssertionKey {
   readonly encodedHeader: string;
   /** Signs ASCII text; the signature is in base64url. */
@@ -13,8 +13,8 @@ export interface AssertionKey {
 }
 
 /**
- * Signs a JWT (RFC 7519) for one request when it is sent: `target` is path and query as sent, and `principal` is null for a
- * request without a credential.
+ * Signs the assertion (a JWT, RFC 7519) of one request, when the request is sent. `target` is its path and query as sent;
+ * `principal` is null for a request without a credential.
  */
 export type Assert = (
   method: string,
@@ -23,13 +23,13 @@ export type Assert = (
   principal: Principal | null,
 ) => string;
 
-/** Creates the signer of one audience. A caller's claims are serialised once for each principal. */
+/** Creates the signer of assertions for one audience. A caller's claims are serialised once for each principal. */
 export function createAssert(options: {
   readonly issuer: string;
   readonly audience: string;
   readonly tenant: string;
   readonly lifetimeMs: number;
-  /** The key to sign with now; keys rotate. */
+  /** Returns the current signing key; keys rotate. */
   readonly key: () => AssertionKey;
   /** The clock, epoch ms. */
   readonly now: () => number;
@@ -65,7 +65,7 @@ const idBytes = 16;
 const pool = Buffer.alloc(idBytes * 256);
 let offset = pool.length;
 
-/** Creates an id of 128 random bits in base64url, from a pool: one system call each would be its largest cost. */
+/** Creates an id of 128 random bits in base64url, from a pool: a system call for each would cost more than everything else. */
 function randomId(): string {
   if (offset === pool.length) {
     randomFillSync(pool);
@@ -76,13 +76,16 @@ function randomId(): string {
   return id;
 }
 
-/** `htt`: SHA-256 of the path, and of `?` and the query unless that is empty, which many servers can't tell from none. */
+/**
+ * The claim `htt`: SHA-256 of path and query in base64url. A final `?` is left out: many servers can't tell an empty query from
+ * none.
+ */
 function targetHash(target: string): string {
   const end = target.length - 1;
   return hash('sha256', target.indexOf('?') === end ? target.slice(0, end) : target, 'base64url');
 }
 
-/** The claims of identity headers other than `X-Auth-Tenant`, which is in every assertion. */
+/** The claim for each identity header other than `X-Auth-Tenant`, which is in every assertion. */
 const claimOf: Readonly<Record<string, string>> = {
   'X-Auth-Subject': 'sub',
   'X-Auth-Username': 'username',
@@ -92,7 +95,10 @@ const claimOf: Readonly<Record<string, string>> = {
   'X-Auth-Key-Id': 'key_id',
 };
 
-/** The values of the caller's headers byte for byte; an empty one is an absent claim, except that no scopes are `""`. */
+/**
+ * The caller's claims: the values of its identity headers, byte for byte. An empty value gives no claim, except that no scopes
+ * give `""`.
+ */
 function callerClaims(headers: readonly string[]): Readonly<Record<string, string>> {
   const claims: Record<string, string> = {};
   for (let i = 0; i < headers.length; i += 2) {
@@ -103,7 +109,7 @@ function callerClaims(headers: readonly string[]): Readonly<Record<string, strin
   return claims;
 }
 
-/** HMAC-SHA256 with a secret that the upstream has, too (RFC 7518 §3.2). */
+/** A key for HMAC-SHA256 with a secret that the upstream shares (RFC 7518 §3.2). */
 export function secretAssertionKey(secret: Uint8Array): AssertionKey {
   const key = createSecretKey(secret);
   const header = JSON.stringify({ alg: 'HS256', typ: assertionUse.type });
@@ -113,13 +119,13 @@ export function secretAssertionKey(secret: Uint8Array): AssertionKey {
   };
 }
 
-/** A key pair whose public part is published (RFC 8037 §3.1, RFC 7518 §3.4). */
+/** A key that signs with a key pair, whose public part is published (RFC 8037 §3.1, RFC 7518 §3.4). */
 export function pairAssertionKey({
   algorithm,
   privateKey,
   encodedHeader,
 }: Pick<TokenKey, 'algorithm' | 'privateKey' | 'encodedHeader'>): AssertionKey {
-  // Without an encoding, an ES256 signature would be DER (RFC 7518 §3.4). With one, Ed25519 takes 13 µs more than its 34.
+  // Without `dsaEncoding`, an ES256 signature would be DER (RFC 7518 §3.4). With it, Ed25519 would take 13 µs more than its 34.
   const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
   const signBytes =
     algorithm === 'EdDSA'
@@ -132,8 +138,9 @@ export function pairAssertionKey({
 }
 
 /**
- * Follows the key of a ring that signs now. Throws, when created, if there is none; later the last key goes on: an
- * assertion is signed while a connection is written to, where no error can be reported.
+ * Creates a function that returns the current signing key of a ring. Throws, when created, if there is none; if there is none
+ * later, the last key stays in use: an assertion is signed while a connection is being written to, where no error can be
+ * reported.
  */
 export function createPairKeys(ring: Pick<KeyRing, 'signer'>, algorithm: PairAlgorithm): () => AssertionKey {
   let signer = ring.signer(algorithm);

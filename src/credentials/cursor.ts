@@ -17,9 +17,9 @@ const cipher = 'aes-256-ctr';
 const ivBytes = 16;
 
 /**
- * Creates cursors under `secret` (at least 32 bytes): base64url of a MAC over binding and JSON, and of the JSON
- * encrypted with the MAC's first half as its nonce (synthetic, as in RFC 5297). Encrypted, because cursors contain
- * labels of keys and appear in URLs.
+ * Creates cursors under `secret` (at least 32 bytes): base64url of a MAC over binding and JSON, and of the JSON encrypted with
+ * the MAC's first half as its nonce (synthetic, as in RFC 5297). They are encrypted because they contain labels of keys and
+ * appear in URLs.
  */
 export function createCursors(secret: Uint8Array): Cursors {
   const mac = createMac(secret, 'postern list cursor 2');

@@ -6,7 +6,7 @@ import type { SessionOrigin } from '../stores/session-origin.ts';
 import type { IdentityGrants, UserHoldings, UserWithSets } from '../stores/user.ts';
 import { heldScopes, intersectScopes } from './scopes.ts';
 
-/** Present rights of a user or key: scopes and the ids of sets, both sorted. */
+/** Current rights of a user or key: scopes and ids of scope sets, both sorted. */
 export interface Held {
   readonly scopes: readonly string[];
   readonly scopeSets: readonly string[];
@@ -15,14 +15,14 @@ export interface Held {
 /** Evaluates stored users and keys under one configuration. */
 export interface Holdings {
   /**
-   * The user's rights in a session of that origin, and in keys minted in it: the user's own, and those that the provider
-   * granted to that identity, as far as provider and grant are configured now. `null`: no provider, as for a password, and
-   * then only the user's own.
+   * The user's rights in a session that began at `origin`, and in keys minted in it: the user's own rights, and those that the
+   * provider granted to that identity, as far as provider and grant are still configured. If `origin` is null (a sign-in without
+   * a provider), only the user's own.
    */
   ofUser(found: UserWithSets, origin: SessionOrigin | null): Held;
   /** All rights that the user can have by any sign-in; they decide who may change the user. */
   mostOf(found: UserWithSets): Held;
-  /** The part of {@link mostOf} that providers grant: scopes as scopes, sets as sets. */
+  /** The part of {@link mostOf} that providers grant; the scopes of granted sets are not included in `scopes`. */
   fromProviders(found: UserWithSets): Held;
   /** The key's own scopes and sets, as far as its owner holds them now; all of them if the owner was removed. */
   ofKey(found: ApiKeyWithOwner): Held;
@@ -62,8 +62,8 @@ export function createHoldings(
   }
 
   /**
-   * The provider of that name; if there is none, the only provider of the issuer, which must have been renamed, because an
-   * account is issuer and subject.
+   * The provider of that name and issuer. If there is none, the only provider of the issuer, which must have been renamed:
+   * accounts are identified by issuer and subject. Undefined if the issuer has none, or several.
    */
   function providerNamed(name: string, issuer: string): ConfiguredProvider | undefined {
     const ofIssuer = byIssuer.get(issuer) ?? [];
@@ -79,8 +79,8 @@ export function createHoldings(
     const provider = providerNamed(origin.provider, issuer);
     const granted = grants.find((one) => one.issuer === issuer && one.subject === subject);
     if (provider === undefined || granted === undefined) return [];
-    // The rights may come from another provider of the issuer, which is trusted with other grants: names tell, and where the
-    // origin's is gone, only what was granted under that name can be of a provider that was renamed.
+    // Another provider of the same issuer, trusted with other grants, may have granted the rights, so the names are compared. If
+    // no provider has the origin's name any more, it was renamed, and only rights granted under its old name are its own.
     const isItsOwn =
       granted.provider === origin.provider ||
       (granted.provider === null && provider.name === origin.provider);

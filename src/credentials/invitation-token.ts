@@ -3,10 +3,10 @@ import { hash } from 'node:crypto';
 /** Lifetime of an invitation, ms. */
 export const invitationLifetimeMs = 7 * 24 * 60 * 60 * 1000;
 
-/** 192 bits: a random token needs no slow hash. */
+/** Length of a token in bytes: 192 random bits need no slow hash. */
 const tokenBytes = 24;
 
-/** Mints an invitation: the token, shown once, and its hash, which is stored. `random` gives that many random bytes. */
+/** Mints an invitation: the token, shown once, and its hash, which is stored. `random(n)` returns n bytes of a CSPRNG. */
 export function mintInvitation(random: (byteCount: number) => Uint8Array) {
   const token = Buffer.from(random(tokenBytes)).toString('base64url');
   return { token, hash: invitationHash(token) };

@@ -7,7 +7,7 @@ import type { KnownKeys } from './signing-keys.ts';
 /** Algorithms of key pairs. */
 export type PairAlgorithm = 'ES256' | 'EdDSA' | 'RS256';
 
-/** A key ready for use, with the one encoded header of all tokens signed by it. */
+/** A key pair ready for use, with the encoded header that all tokens signed by it share. */
 export interface TokenKey {
   readonly kid: string;
   readonly algorithm: PairAlgorithm;
@@ -16,7 +16,7 @@ export interface TokenKey {
   readonly encodedHeader: string;
 }
 
-/** Use of the keys of a ring. */
+/** The use of the keys of a ring. */
 export interface KeyUse {
   readonly purpose: Exclude<KeyPurpose, 'cookie'>;
   /** `typ` of the tokens they sign (RFC 8725 §3.11). */
@@ -56,13 +56,13 @@ export class KeyRing {
     return key;
   }
 
-  /** True if tokens signed by that key count, as far as is known. */
+  /** True if tokens signed with the key `kid` are still accepted, as far as this process knows. */
   has(kid: string): boolean {
     this.#update();
     return this.#byKid.has(kid);
   }
 
-  /** Finds the key of tokens with that encoded header, in the store if it isn't known yet. */
+  /** Finds the key of tokens with that encoded header, in the store if it isn't known yet; undefined if there is none. */
   find(encodedHeader: string): TokenKey | undefined | Promise<TokenKey | undefined> {
     this.#update();
     const key = this.#byHeader.get(encodedHeader);
@@ -73,7 +73,7 @@ export class KeyRing {
     });
   }
 
-  /** The public part of every key, including keys added since, as far as the store is available. */
+  /** The public part of every key, including keys that other replicas have just added, if the store is available. */
   async published(): Promise<JSONWebKeySet> {
     await this.#known.search().catch(() => {});
     this.#update();
@@ -98,12 +98,14 @@ export class KeyRing {
   }
 }
 
-/** The protected header of tokens under a key. */
+/** The protected header of tokens signed with a key. */
 export function headerOf(key: { readonly algorithm: string; readonly kid: string }, type: string) {
   return { alg: key.algorithm, typ: type, kid: key.kid };
 }
 
-/** True if a key added since may have signed a token with that header: it is spelled exactly as we spell ours. */
+/**
+ * True if a token with that header may be signed by a key that another replica has added: it is spelled exactly as we spell ours.
+ */
 function mayBeOurs(encodedHeader: string, { type }: KeyUse): boolean {
   if (encodedHeader.length > maxHeaderLength) return false;
   try {

@@ -2,7 +2,7 @@ import type { Config } from '../config/sections/schema.ts';
 import type { KeyTimes } from '../stores/key-schedule.ts';
 import { isOfSeries, type KeySeries } from '../stores/signing-keys.ts';
 
-/** A series of keys, and the times by which they are replaced. */
+/** A series of keys, and the times that govern their replacement. */
 export interface PlannedSeries {
   readonly series: KeySeries;
   readonly times: KeyTimes;
@@ -14,7 +14,7 @@ export type KeySettings = Pick<Config, 'tokens' | 'sessions' | 'signing_keys' | 
 /** The series that a configuration signs with. */
 export function plannedSeries(config: KeySettings): readonly PlannedSeries[] {
   const { tokens, sessions } = config;
-  // A gateway without the store still signs with the key it knows, for as long as the users it knows count.
+  // While the store is unavailable, a gateway still signs with the key it knows, for up to `stale_if_error`.
   const planned = (series: KeySeries, lifetimeMs: number) => ({
     series,
     times: timesWith(lifetimeMs + sessions.stale_if_error, config),
@@ -28,13 +28,13 @@ export function plannedSeries(config: KeySettings): readonly PlannedSeries[] {
   ];
 }
 
-/** Times of any series: keys that the configuration doesn't sign with are not replaced. */
+/** The times of any series. If the configuration doesn't sign with it, `lifetimeMs` is null, and its keys are not replaced. */
 export function timesOf(series: KeySeries, config: KeySettings): KeyTimes {
   const planned = plannedSeries(config).find((each) => isOfSeries(each.series, series));
   return planned?.times ?? timesWith(null, config);
 }
 
-/** The longest lifetime of assertions by algorithm of key pairs; the secrets of HS256 aren't Postern's to replace. */
+/** The longest lifetime of assertions, ms, for each algorithm with key pairs; HS256 secrets aren't Postern's to replace. */
 function assertionLifetimes(config: KeySettings): ReadonlyMap<'EdDSA' | 'ES256', number> {
   const longest = new Map<'EdDSA' | 'ES256', number>();
   for (const { assertion } of [...Object.values(config.upstreams), ...config.forward_auth]) {

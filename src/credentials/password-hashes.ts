@@ -22,7 +22,7 @@ export async function verifyPasswordHash(hash: string, password: string): Promis
   }
 }
 
-/** Makes a hash of no password, with a check as costly as the prefix says. */
+/** Makes a hash that no password matches, and whose check costs as much as one with that prefix. */
 export function dummyHash(prefix: string): string {
   switch (costOfPasswordHash(prefix)?.kind) {
     case 'bcrypt':
@@ -37,7 +37,7 @@ export function dummyHash(prefix: string): string {
 async function verifyBcrypt(hash: string, password: string): Promise<boolean> {
   // Loaded where it is needed: most stores have no such hash.
   const { compare } = await import('bcrypt');
-  // PHP's name for the same.
+  // `$2y$` is PHP's name for `$2b$`.
   return compare(password, hash.replace(/^\$2y\$/, '$2b$'));
 }
 
@@ -61,12 +61,12 @@ async function verifyPbkdf2(hash: string, password: string): Promise<boolean> {
   return timingSafeEqual(found, bytes);
 }
 
-/** Without padding; passlib writes `.` for `+`. */
+/** Decodes base64 without padding; passlib writes `.` for `+`. */
 function fromBase64(text: string): Buffer {
   return Buffer.from(text.replaceAll('.', '+'), 'base64');
 }
 
-/** In base64 without padding, as in PHC strings. */
+/** Random bytes in base64 without padding, as in PHC strings. */
 function random(bytes: number): string {
   return randomBytes(bytes).toString('base64').replace(/=+$/, '');
 }

@@ -1,9 +1,9 @@
 import { canonicalAccountName } from '../rules/account-name.ts';
 
 /**
- * Common passwords that the list of @zxcvbn-ts/language-common lacks, in lower case. Of its 49,233 no more than 308 have the
- * twelve characters of the default; what stays common at such lengths is runs of digits and keys, and a few words with a
- * year or a number.
+ * Common passwords, in lower case, that the list of @zxcvbn-ts/language-common lacks. Only 308 of its 49,233 have at least twelve
+ * characters, the default minimum; at that length, common passwords are runs of digits or keys, and a few words with a year or a
+ * number.
  */
 const longer = `
 1234567890123 12345678901234 123456789012345 1234567890123456 1234567891011 123456789101112 0123456789
@@ -47,9 +47,9 @@ company123456
 const known: ReadonlySet<string> = new Set(longer.trim().split(/\s+/));
 
 /**
- * True if a password is a common one, whatever its case; `canonical` as by account-name.ts. The package's list is loaded by
- * the first call: 16 MiB and, once, 50 ms that a gateway whose passwords are never set doesn't need. A search of the list
- * takes 0.15 ms, next to a hash of 20.
+ * True if a password is common; `canonical` is the password in the canonical form of account-name.ts, so case doesn't matter. The
+ * first call loads the package's list: 16 MiB and 50 ms that a gateway where no password is ever set doesn't need. A search of
+ * the list takes 0.15 ms, next to the 20 ms of a hash.
  */
 export async function isCommonPassword(canonical: string): Promise<boolean> {
   if (known.has(canonical)) return true;
@@ -57,10 +57,10 @@ export async function isCommonPassword(canonical: string): Promise<boolean> {
   return dictionary['passwords-common'].includes(canonical);
 }
 
-/** The fault of a password that is its user's name. */
+/** The fault of a password that equals the user name. */
 export const passwordIsName = 'must not be the user name';
 
-/** The fault of a password of the right length; undefined: there is none. `username`: null where none is known. */
+/** The fault of a password whose length is right; undefined if it has none. `username` is null if it is not known. */
 export async function passwordFault(password: string, username: string | null): Promise<string | undefined> {
   if (username !== null && isUserName(password, username)) return passwordIsName;
   return (await isCommonPassword(canonicalAccountName(password)))

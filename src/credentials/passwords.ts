@@ -5,7 +5,10 @@ import type { Awaitable } from '../stores/awaitable.ts';
 import { dummyHash, verifyPasswordHash } from './password-hashes.ts';
 import { createWorkQueue, type WorkLoad } from './work-queue.ts';
 
-/** The result of checking a password; `rehash`: correct, but stored with other parameters than are configured now. */
+/**
+ * The result of checking a password; `rehash` is true if it is correct but its hash has other parameters than those configured
+ * now.
+ */
 export interface PasswordVerdict {
   readonly ok: boolean;
   readonly rehash: boolean;
@@ -16,9 +19,9 @@ export interface PasswordHasher {
   /** argon2id in PHC form, of a password that {@link parsePassword} returned. */
   hash(password: string): Promise<string>;
   /**
-   * Takes any text. With `phc` null (no such account, no password) the result is negative. Every negative result costs
-   * the same: one check at each cost in use. Otherwise accounts whose hash has an earlier cost could be identified by
-   * timing.
+   * Checks a password, which may be any text, against a hash. With `phc` null (no such account, or no password) the result is
+   * negative. Every negative result costs the same, one check at each cost in use: otherwise accounts whose hash has an earlier
+   * cost could be identified by timing.
    */
   verify(phc: string | null, password: string): Promise<PasswordVerdict>;
   /** Counts of running and waiting hashes. */
@@ -27,10 +30,13 @@ export interface PasswordHasher {
 
 /** Time for which the costs read from the store are used, ms. */
 const maxCostsAgeMs = 60_000;
-/** NFC never turns 1.5 UTF-16 units into less than one UTF-8 byte: a longer text is always too long. */
+/**
+ * Maximum length before NFC, in UTF-16 units: NFC never turns 1.5 of them into less than one UTF-8 byte, so a longer text is
+ * always too long.
+ */
 const maxRawLength = 2 * maxPasswordBytes;
 
-/** The password as it is hashed: NFC, at least `minLength` code points, at most 1,024 bytes; else the problem. */
+/** The password as hashed: NFC, at least `minLength` code points, at most 1,024 bytes; otherwise the problem. */
 export function parsePassword(
   raw: string,
   minLength: number,
@@ -49,9 +55,9 @@ export function createPasswordHasher(options: {
   readonly memoryBytes: number;
   readonly iterations: number;
   readonly parallelism: number;
-  /** Hashes that run at a time, each on its own thread. */
+  /** Maximum number of hashes computed at the same time, each on its own thread. */
   readonly concurrency: number;
-  /** Hashes that may wait beside them. */
+  /** Maximum number of hashes that wait. */
   readonly queue: number;
   /** The prefixes of the stored hashes, for their costs; default: the configured cost only. */
   readonly storedHashes?: () => Awaitable<readonly string[]>;
@@ -70,7 +76,7 @@ export function createPasswordHasher(options: {
   );
   const dummies = new Map<string, string>();
 
-  /** A dummy hash for checks without a real one, as costly as one. */
+  /** A dummy hash of that cost, for checks without a real one. */
   function dummyOf(cost: string): string {
     let dummy = dummies.get(cost);
     if (dummy === undefined) {
@@ -100,17 +106,17 @@ export function createPasswordHasher(options: {
 }
 
 /**
- * The prefix of a password hash that determines the cost of a check, in one spelling; undefined for other strings. Takes
- * hashes and their prefixes.
+ * The prefix of a password hash, in one spelling, that determines the cost of a check; undefined for other strings. `hash` may
+ * also be such a prefix.
  */
 export function costOf(hash: string): string | undefined {
   return costOfPasswordHash(hash)?.prefix;
 }
 
 /**
- * Creates a list of every cost in use, as returned by {@link costOf}; that of `hash`, the hash just checked, is among them.
- * `configured` is the cost of new hashes, `stored` reads the prefixes of the stored ones. They are read again after a minute; if
- * that fails, the known costs stay.
+ * Creates a function that returns every cost in use, in the form of {@link costOf}, including that of `hash`, the hash just
+ * checked (null: none). `configured` is the cost of new hashes; `stored` reads the prefixes of the stored ones, again after a
+ * minute. If that fails, the known costs stay.
  */
 export function createPasswordCosts(
   configured: string,

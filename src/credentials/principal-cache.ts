@@ -3,7 +3,7 @@ import type { Principal } from './principal.ts';
 
 /** A verified credential, with its principal as of one version of the records. */
 export class VerifiedCredential<Proof> {
-  /** The content of the credential, as far as it was verified once and for all. */
+  /** The part of the credential that needs verifying only once. */
   readonly proof: Proof;
   #principal: Principal | undefined = undefined;
   #recordsVersion = Number.NaN;
@@ -12,12 +12,12 @@ export class VerifiedCredential<Proof> {
     this.proof = proof;
   }
 
-  /** True once it has had a principal. */
+  /** True once the credential has had a principal. */
   get isResolved(): boolean {
     return this.#principal !== undefined;
   }
 
-  /** The principal, if it was resolved at that `Records.version()`. */
+  /** The principal, if it was resolved at that `Records.version()`; otherwise undefined. */
   principalAt(recordsVersion: number): Principal | undefined {
     return this.#recordsVersion === recordsVersion ? this.#principal : undefined;
   }
@@ -30,11 +30,11 @@ export class VerifiedCredential<Proof> {
 }
 
 /**
- * Verified credentials of one kind, each by a key of its own, with their callers: identities, never decisions. Only valid
- * credentials are kept, so that made-up ones can't evict them.
+ * Verified credentials of one kind, by key, with their principals: identities, never decisions. Only valid credentials are kept,
+ * so that made-up ones can't evict them.
  */
 export class PrincipalCache<Proof> extends RecentCache<VerifiedCredential<Proof>> {
-  /** `size`: number of credentials that stay cached for certain; at most twice as many do. */
+  /** `size`: number of credentials that certainly stay cached; at most twice as many do. */
   constructor(size = 10_000) {
     super(size);
   }

@@ -20,12 +20,17 @@ export interface Principal {
   /** The same scopes, for lookups. */
   readonly held: Readonly<HeldScopes>;
   /**
-   * True for a session whose sign-in asked for a `scope`: it counts for less than its user, whatever the scope named.
+   * True for a session whose sign-in asked for a `scope`: it counts as having fewer rights than its user, whatever the scope
+   * named.
    */
   readonly isRestricted: boolean;
-  /** The sign-in at a provider that a session began with; null if at none. Null for a key: its record has the origin. */
+  /**
+   * The sign-in at a provider with which the session began; null if there was none. Null for a key, whose record has the origin.
+   */
   readonly origin: SessionOrigin | null;
-  /** Ids of the scope sets it holds: a holder may hand a set on, including what is added to it later. */
+  /**
+   * Ids of the scope sets that the credential holds: its holder may grant a set to others, including scopes added to it later.
+   */
   readonly scopeSets: readonly string[];
   /** The id of the session or of the key. */
   readonly credentialId: string;
@@ -38,13 +43,13 @@ export interface Principal {
 }
 
 /**
- * Looks up all scopes of a credential's holder, even if its token is restricted to less; null once the credential has
- * ended, or could not be checked for longer than `sessions.stale_if_error`. Rejects while the records store has been
- * unavailable for less than that.
+ * Looks up all scopes that a credential's holder has now, even if the token is restricted to fewer; null once the credential has
+ * ended, or could not be checked for longer than `sessions.stale_if_error`. Rejects while the records store has been unavailable
+ * for less than that.
  */
 export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
 
-/** Members that only sessions need. */
+/** Members that matter only for sessions. */
 type SessionFields = 'epoch' | 'isRestricted' | 'origin';
 
 /** Creates a principal with its identity headers; `scopes` are sorted and distinct. */

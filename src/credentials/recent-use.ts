@@ -6,13 +6,13 @@ export interface RecentUse {
   noteKey(id: string, instant: number): void;
   /** Notes a request that the session's web cookie admitted; a refresh counts as use by itself. */
   noteSession(id: string, instant: number): void;
-  /** Writes the uses; those that fail are kept for the next time. Rejects with `store_unavailable`. */
+  /** Writes the uses; those that could not be written are kept for the next time. Rejects with `store_unavailable`. */
   flush(): Promise<void>;
 }
 
 /**
- * Creates the collection; its owner calls `flush` about once a minute and at shutdown. `times` are those of the
- * configuration that serves now.
+ * Creates the collection; its owner calls `flush` about once a minute and at shutdown. `times` returns those of the current
+ * configuration.
  */
 export function createRecentUse(options: {
   readonly records: Pick<Records, 'noteUse'>;

@@ -15,7 +15,7 @@ export interface RefreshCookies extends Pick<SignedCookie, 'learnSecretsOf'> {
   write(sessionId: string, generation: number): string;
   /** Reads a value; undefined unless `write` returned it, byte for byte, under a secret that still counts. */
   read(value: string): RefreshCookie | undefined;
-  /** The newest valid cookie of each session, of several that came under the name. */
+  /** The newest valid cookie of each session, among all values that came under the cookie's name. */
   newestOf(values: readonly string[]): readonly RefreshCookie[];
   /** All valid cookies, in the same order: a sign-out ends each of their sessions. */
   validOf(values: readonly string[]): readonly RefreshCookie[];

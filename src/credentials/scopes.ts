@@ -32,9 +32,9 @@ export function heldScopes(
   return sortedDistinct(granted.filter((scope) => catalogue.has(scope)));
 }
 
-/** The scopes of a credential, asked for at each of its requests. */
+/** The scopes of a credential, checked on each of its requests. */
 export class HeldScopes extends Set<string> {
-  /** The last list that was held whole: routes ask for few lists, each the same array again and again. */
+  /** The last list of needed scopes that was held completely: routes pass the same few arrays again and again. */
   #whole: readonly string[] = none;
 
   /** The needed scopes that aren't held, in the order needed. */

@@ -11,24 +11,26 @@ export type CookieSecrets = Pick<KnownKeys, 'keys' | 'catchUp' | 'search'>;
 export interface SignedCookieOptions {
   readonly secrets: CookieSecrets;
   readonly tenant: string;
-  /** The cookie's name: a value is invalid under another name, which would be forwarded to upstreams. */
+  /** The cookie's name. A value is invalid under any other name, because cookies with other names are forwarded to upstreams. */
   readonly name: string;
 }
 
 /** Writes and reads values that are authenticated under the secrets of cookies. */
 export interface SignedCookie {
-  /** Joins the parts and their MAC, in base64url, by dots, under the secret for new cookies; throws while there is none. */
+  /** Joins the parts and their MAC, in base64url under the secret for new cookies, by dots; throws while there is no secret. */
   write(...parts: readonly string[]): string;
   /** Reads the parts; undefined unless `write` returned the value, byte for byte, under a secret that still counts. */
   read(value: string): readonly string[] | undefined;
   /**
-   * Looks up the secrets under which `values` may have been written: another replica may have a new one. Rejects
+   * Looks up the secrets under which `values` may have been written: another replica may have a new one. Rejects with
    * `store_unavailable`.
    */
   learnSecretsOf(values: readonly string[]): Promise<void>;
 }
 
-/** Creates the values of a purpose (see {@link createMac}); `shape` captures the parts. */
+/**
+ * Creates the codec of a cookie's values. `purpose` is that of {@link createMac}; `shape` matches a value and captures its parts.
+ */
 export function createSignedCookie(
   { secrets, tenant, name }: SignedCookieOptions,
   purpose: string,
@@ -72,7 +74,7 @@ export function createSignedCookie(
   };
 }
 
-/** The secret that signs, then all others. */
+/** The secret that signs, then all others. Throws if there is none. */
 function secretsOf(stored: readonly SigningKey[]): readonly Uint8Array[] {
   const keys = stored.filter(({ purpose }) => purpose === 'cookie');
   const signer = signerOf(keys);

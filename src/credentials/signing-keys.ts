@@ -30,13 +30,13 @@ export interface KnownKeysOptions {
   readonly records: Pick<Records, 'signingKeys' | 'turnSigningKeys' | 'version'>;
   /** The clock, epoch ms. */
   readonly now: () => number;
-  /** A clock as `performance.now()`, which is the default. */
+  /** A monotonic clock, ms; default `performance.now()`. */
   readonly elapsed?: (() => number) | undefined;
 }
 
 /**
- * The keys of the records store as this process knows them; they go on while the store is unavailable. Another process
- * may add, replace or remove one at any time.
+ * The keys of the records store as this process knows them; they stay in use while the store is unavailable. Another process may
+ * add, replace or remove one at any time.
  */
 export class KnownKeys {
   readonly #options: KnownKeysOptions;
@@ -55,7 +55,7 @@ export class KnownKeys {
     this.#elapsed = options.elapsed ?? (() => performance.now());
   }
 
-  /** Newest first; another array whenever they have changed. */
+  /** The keys, newest first; a new array whenever they have changed. */
   get keys(): readonly SigningKey[] {
     return this.#stored.keys;
   }
@@ -78,7 +78,9 @@ export class KnownKeys {
     await within(catchUpMs, this.refresh(), timedOut).catch(() => {});
   }
 
-  /** Reads the keys if the records have changed since they were read, or that is long ago. Rejects `store_unavailable`. */
+  /**
+   * Reads the keys if the records have changed since the last reading, or if it was long ago. Rejects with `store_unavailable`.
+   */
   async refresh(): Promise<void> {
     // One query at a time, however many ask: the store may not respond.
     await this.#reading?.catch(() => {});
@@ -89,7 +91,7 @@ export class KnownKeys {
     await this.#reading;
   }
 
-  /** Reads the keys for one that isn't known, unless that was just done. Rejects `store_unavailable`. */
+  /** Reads the keys to find one that isn't known, unless that was just done. Rejects with `store_unavailable`. */
   search(): Promise<void> {
     if (this.#elapsed() - this.#searchedAt < searchPauseMs)
       return this.#lastSearch.then(() => this.refresh());
@@ -98,13 +100,16 @@ export class KnownKeys {
     return this.#lastSearch;
   }
 
-  /** True if something is due in a series, as far as this process knows. */
+  /** True if a key of the series must be added, replaced or removed now, as far as this process knows. */
   isDue(series: KeySeries, times: KeyTimes): boolean {
     const keys = this.keys.filter((key) => isOfSeries(key, series));
     return isDue(decideTurn(keys, times, this.time()));
   }
 
-  /** Does what is due in a series: afterwards it has a key that signs. Rejects `store_unavailable`. */
+  /**
+   * Adds, replaces or removes the keys of a series that are due; afterwards it has a signing key. Rejects with
+   * `store_unavailable`.
+   */
   async turn(series: KeySeries, times: KeyTimes, audit?: AuditOf<KeyChange>): Promise<KeyChange> {
     // A key pair is made only for a store that needs one: generating RSA takes long.
     let candidate: NewSigningKey | null = null;
@@ -116,7 +121,7 @@ export class KnownKeys {
     }
   }
 
-  /** True if no change since the last reading is known, and it wasn't long ago. Throws `store_unavailable`. */
+  /** True if the last reading is recent and no change since then is known. Throws `store_unavailable`. */
   #isCurrent(): boolean {
     const isRecent = this.#elapsed() - this.#readAt < readAgeMs;
     return this.#options.records.version() === this.#seenVersion && isRecent;
@@ -132,7 +137,7 @@ export class KnownKeys {
     try {
       this.#note(await this.#options.records.signingKeys());
     } catch (error) {
-      // As long as another gateway encrypts with a key that this one doesn't have, the keys it knows go on.
+      // While another gateway encrypts with a key that this one doesn't have, the keys known here stay in use.
       throw error instanceof SealError ? new Refusal('store_unavailable', { cause: error }) : error;
     }
   }
@@ -140,14 +145,14 @@ export class KnownKeys {
   #note(stored: StoredKeys): void {
     this.#readAt = this.#elapsed();
     this.#aheadMs = stored.time - this.#options.now();
-    // Parts that are derived from the keys compare the array.
+    // Code that derives something from the keys compares the array to notice changes.
     if (JSON.stringify(stored.keys) !== JSON.stringify(this.#stored.keys)) this.#stored = stored;
   }
 }
 
 /**
- * Generates a key of a series. The kid of a key pair is the RFC 7638 thumbprint; that of a secret, which is never
- * published, says nothing about it.
+ * Generates a key of a series. The kid of a key pair is the RFC 7638 thumbprint; that of a secret, which is never published, is
+ * unrelated to it.
  */
 export async function generateSigningKey({ purpose, algorithm }: KeySeries): Promise<NewSigningKey> {
   if (algorithm === 'HS256') {

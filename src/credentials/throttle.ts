@@ -6,8 +6,8 @@ import { addressKey } from './address-key.ts';
 /** An attempt that has been counted. */
 export interface CountedAttempt {
   /**
-   * Removes the attempt from the count, once: it succeeded, or was never judged. While the store is unavailable it
-   * stays counted until its window ends: no sign-in fails because of that.
+   * Removes the attempt from the count, because it succeeded or was never judged; a second call does nothing. While the store is
+   * unavailable, the attempt stays counted until its window ends, and no error is thrown.
    */
   giveBack(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface LoginThrottle {
   lift(canonicalName: string): Promise<void>;
 }
 
-/** Counts attempts by an address that presents tokens. */
+/** Counts attempts to present a token, by address. */
 export interface AddressThrottle {
   /** Rejects with {@link Refusal} `too_many_attempts` over the limit. */
   attempt(address: string): Promise<CountedAttempt>;
@@ -81,7 +81,7 @@ function groupOf(canonicalName: string): string {
   return `login:name:${hash('sha256', canonicalName, 'base64url')}`;
 }
 
-/** Creates the throttle of one kind of token, which counts apart from the other and from sign-ins. */
+/** Creates the throttle of one kind of token, which counts separately from the other kind and from sign-ins. */
 export function createAddressThrottle(
   subject: 'bootstrap' | 'invitation',
   attempts: Attempts,

@@ -7,14 +7,14 @@ export interface TokenProof extends AccessClaims {
   readonly text: string;
 }
 
-/** A verified token. That its session is live is checked on every request. */
+/** A verified token. Each request still checks that its session is live. */
 export type VerifiedToken = VerifiedCredential<TokenProof>;
 
 /** A cache of verified tokens, for one {@link AccessTokens}: its issuer, audience and keys. */
 export interface VerifiedTokens {
   /** The cached token, unless it has expired, its key was removed, or the clock was set back to before it was issued. */
   find(token: string): VerifiedToken | undefined;
-  /** Verifies a token that isn't cached; concurrent calls share one verification. Rejects with `invalid_token`. */
+  /** Verifies a token that isn't cached; concurrent calls share one verification. Rejects as {@link AccessTokens.verify} does. */
   verify(token: string): Promise<VerifiedToken>;
   /** Counts the sessions of cached tokens that have a principal and have not expired. */
   sessions(): number;
@@ -25,7 +25,7 @@ export function createVerifiedTokens(
   tokens: Pick<AccessTokens, 'verify' | 'accepts'>,
   { now, size }: { readonly now: () => number; readonly size?: number | undefined },
 ): VerifiedTokens {
-  /** By signature: as distinctive as the whole text, at a fifth of the length to hash. */
+  /** Tokens by signature, which is as distinctive as the whole text, at a fifth of the length to hash. */
   const verified = new PrincipalCache<TokenProof>(size);
   const underway = new Map<string, Promise<VerifiedToken>>();
 

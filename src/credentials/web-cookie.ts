@@ -6,7 +6,7 @@ export interface WebCookies extends Pick<SignedCookie, 'learnSecretsOf'> {
   write(sessionId: string): string;
   /** Reads a session's id; undefined unless `write` returned the value, byte for byte, under a secret that still counts. */
   read(value: string): string | undefined;
-  /** Basis of `read`: another object whenever its results may have changed. */
+  /** An object that is replaced whenever the results of `read` may have changed. */
   basis(): unknown;
 }
 

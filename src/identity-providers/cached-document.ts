@@ -1,4 +1,4 @@
-/** Durations in milliseconds. */
+/** Options of {@link CachedDocument}. Durations are in ms, `now` in epoch ms. */
 export interface CachedDocumentOptions<T> {
   readonly load: () => Promise<T>;
   readonly now: () => number;
@@ -10,9 +10,9 @@ export interface CachedDocumentOptions<T> {
 }
 
 const hourMs = 3_600_000;
-/** Minimum time between two renewals, and between two failed loads while there is a usable copy. */
+/** Minimum time between two renewals, and between two failed loads while there is a usable copy, ms. */
 const pauseMs = 30_000;
-/** Minimum time between two failed loads while there is no copy, so that no one can sign in. */
+/** Minimum time between two failed loads while there is no usable copy, and therefore no one can sign in, ms. */
 const emptyPauseMs = 500;
 
 /** A document of the provider, cached in this process and loaded by at most one call at a time. */

@@ -33,9 +33,9 @@ export function hasValue(claims: JsonObject, name: string, wanted: PlainValue): 
 }
 
 /**
- * The profile from the configured claims. An e-mail address doesn't count if the provider says that it is unverified. In place of
- * a missing user name comes the e-mail address, or the truncated subject: a person whom the provider vouches for is never refused
- * for lack of a name.
+ * The profile from the configured claims. An e-mail address doesn't count if the provider says that it is unverified. A missing
+ * user name is replaced by the e-mail address or the truncated subject: nobody whom the provider vouches for is refused for lack
+ * of a name.
  */
 export function profileOf(
   claims: JsonObject,
@@ -53,7 +53,7 @@ export function profileOf(
   };
 }
 
-/** The scopes and scope sets of every configured grant whose claim has its value. */
+/** The scopes and scope sets of every configured grant whose claim has the required value. */
 export function grantsOf(claims: JsonObject, grants: IdentityProviderConfig['grants']): Granted {
   const held = grants.filter(({ claim, value }) => hasValue(claims, claim, value));
   return {

@@ -10,10 +10,8 @@ import type { SignInStart } from './sign-in-start.ts';
 
 /**
  * Exchanges an authorization code for the provider's ID token; the rest of the response is discarded. The caller validates the ID
- * token, as one that came through the browser.
- *
- * Rejects with {@link Refusal} `invalid_assertion` if the provider refuses the code, {@link ProviderUnavailable} if it can't be
- * reached or refuses us, `overloaded` if too many codes are waiting.
+ * token like one that came through the browser. Rejects with {@link Refusal} `invalid_assertion` if the provider refuses the
+ * code, {@link ProviderUnavailable} if it can't be reached or refuses us, `overloaded` if too many codes are waiting.
  */
 export type CodeExchange = (code: string, start: SignInStart) => Promise<string>;
 
@@ -79,7 +77,10 @@ function clientAuthentication(secret: string | undefined, provider: ProviderMeta
     : oauth.ClientSecretBasic(secret);
 }
 
-/** The ID token of a 200 (OpenID Connect Core §3.1.3.3); 401 if it isn't a string, 503 if it is missing. */
+/**
+ * The ID token in a response with status 200 (OpenID Connect Core §3.1.3.3). Throws `invalid_assertion` (401) if it isn't a
+ * string, `provider_unavailable` (503) if it is missing.
+ */
 function idTokenOf(bytes: Uint8Array): string {
   const tokens = parseJsonObject(bytes);
   if (tokens === undefined) throw new ProviderUnavailable('token endpoint: not a JSON object');
@@ -89,7 +90,7 @@ function idTokenOf(bytes: Uint8Array): string {
   return idToken;
 }
 
-/** Keeps the error codes only: the library's errors carry responses, which may contain tokens. */
+/** The refusal for an error, with its code only: the library's errors carry responses, which may contain tokens. */
 function refusalFor(error: unknown): unknown {
   if (error instanceof Refusal) return error;
   if (error instanceof oauth.ResponseBodyError) {

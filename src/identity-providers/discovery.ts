@@ -4,7 +4,7 @@ import { CachedDocument } from './cached-document.ts';
 import type { JsonObject } from './json-object.ts';
 import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
 
-/** The used part of a discovery document; every endpoint is an acceptable URL. */
+/** The parts of a discovery document that are used; the endpoints that Postern uses are checked to be acceptable URLs. */
 export interface ProviderMetadata extends AuthorizationServer {
   readonly issuer: string;
   readonly authorization_endpoint: string;
@@ -16,7 +16,7 @@ export interface ProviderMetadata extends AuthorizationServer {
  * is unavailable the last valid one is used for a day. Rejects with `provider_unavailable` when there is none.
  */
 export function createDiscovery(options: {
-  /** The configured issuer: determines the document's URL, and must be its `issuer`. */
+  /** The configured issuer: determines the document's URL, and must equal the document's `issuer`. */
   readonly issuer: string;
   /** The configured `response`; `code` requires a token endpoint. */
   readonly response: 'id_token' | 'code';
@@ -52,7 +52,7 @@ export function canReturnCodes({
   return token_endpoint !== undefined && response_types_supported.includes('code');
 }
 
-/** True for a URL by https, or by http if issuer and endpoint are on loopback, as in development. */
+/** True for an https URL, or for an http URL if issuer and endpoint are on loopback, as in development. */
 function isEndpoint(value: unknown, issuer: string): boolean {
   const url = typeof value === 'string' ? URL.parse(value) : null;
   if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return false;

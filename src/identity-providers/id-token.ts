@@ -11,7 +11,7 @@ export interface VerifiedAssertion {
   readonly claims: JsonObject;
   readonly subject: string;
   readonly nonce: string | undefined;
-  /** The session at the provider; undefined unless it is a text of 1 to 255 characters. */
+  /** The id of the session at the provider; undefined unless it is a text of 1 to 255 characters. */
   readonly sid: string | undefined;
   /** Identifies the assertion, whatever the encoding of its signature. */
   readonly replayId: string;
@@ -29,7 +29,10 @@ export interface AssertionRules {
   readonly now: () => number;
 }
 
-/** Maximum length, that of the exchange's target; with the groups of a large directory tokens reach 16 KiB. */
+/**
+ * Maximum length in characters, that of the request target in which assertions arrive; with the groups of a large directory,
+ * tokens reach 16 KiB.
+ */
 const maxTokenLength = 64 * 1024;
 /** The last second that a Date can represent. */
 const maxSeconds = 8_640_000_000_000;
@@ -37,10 +40,9 @@ export const maxSubjectLength = 255;
 
 /**
  * Verifies an ID token (OpenID Connect Core §3.1.3.7, RFC 8725): shape, header, claims, signature, then the claims that the
- * configuration requires. The caller checks that its nonce belongs to a start, and that it is used once.
- *
- * Rejects with {@link Refusal} `invalid_assertion`; `user_not_provisioned` when the assertion is valid but lacks a required
- * claim; `provider_unavailable` when no keys can be fetched.
+ * configuration requires. The caller checks that the nonce belongs to a start, and that the token is used only once. Rejects with
+ * {@link Refusal} `invalid_assertion`; `user_not_provisioned` when the assertion is valid but lacks a required claim;
+ * `provider_unavailable` when no keys can be fetched.
  */
 export async function verifyAssertion(assertion: string, rules: AssertionRules): Promise<VerifiedAssertion> {
   const { settings, keys, now } = rules;
@@ -108,11 +110,11 @@ export function requireParties(
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!audiences.includes(client_id) || audiences.some((audience) => typeof audience !== 'string'))
     throw refusal('aud');
-  // With several audiences, another one may have requested it (Core §3.1.3.7, 4 and 5).
+  // With several audiences, another one may have requested the token (Core §3.1.3.7, 4 and 5).
   if (azp === undefined ? audiences.length > 1 : azp !== client_id) throw refusal('azp');
 }
 
-/** Checks `exp`, `iat`, `nbf` and, after `max_age`, `auth_time`; returns the expiry, epoch ms. */
+/** Checks `exp`, `iat`, `nbf` and, if `max_age` was requested, `auth_time`; returns the expiry, epoch ms. */
 export function requireTimes(
   { exp, iat, nbf, auth_time }: JsonObject,
   { leeway, parameters }: Pick<IdentityProviderConfig, 'leeway' | 'parameters'>,
@@ -129,7 +131,7 @@ export function requireTimes(
   return exp * 1000;
 }
 
-/** Returns a `sub` that can name an account. */
+/** Returns the `sub` if it can identify an account; otherwise throws. */
 export function requireSubject({ sub }: JsonObject): string {
   if (typeof sub !== 'string' || sub.trim() === '' || sub.length > maxSubjectLength) throw refusal('sub');
   // A store may truncate or replace such characters, and merge two subjects into one account.
@@ -137,7 +139,7 @@ export function requireSubject({ sub }: JsonObject): string {
   return sub;
 }
 
-/** The session at the provider, if that is a text of 1 to 255 characters (Back-Channel Logout §2.1). */
+/** The id of the session at the provider, if it is a text of 1 to 255 characters (Back-Channel Logout §2.1). */
 export function sidIn({ sid }: JsonObject): string | undefined {
   return typeof sid === 'string' && sid !== '' && sid.length <= maxSubjectLength && sid.isWellFormed()
     ? sid
@@ -171,7 +173,7 @@ export function optionalText(claims: JsonObject, name: string): string | undefin
   return value;
 }
 
-/** A digest of `jti`, or without one of the signed part: anyone can vary an ECDSA signature, but not its content. */
+/** A digest of `jti` or, if there is none, of the signed part: anyone can vary an ECDSA signature, but not what it signs. */
 export function replayIdOf(payload: JsonObject, signingInput: string, issuer: string): string {
   const jti = optionalText(payload, 'jti');
   const identity = JSON.stringify(jti ? [issuer, 'jti', jti] : [issuer, 'signed', signingInput]);
@@ -183,7 +185,7 @@ export function refusal(cause: string): Refusal {
   return new Refusal('invalid_assertion', { cause });
 }
 
-/** A NumericDate (RFC 7519 §2); it may have a fraction. */
+/** True for a NumericDate (RFC 7519 §2), which may have a fraction. */
 function isSeconds(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= maxSeconds;
 }

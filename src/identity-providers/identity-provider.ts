@@ -50,21 +50,24 @@ export interface Sender {
 /** Options of {@link IdentityProvider}. */
 export interface IdentityProviderOptions {
   readonly name: string;
-  /** Provider named in the starts: another's start can't be redeemed here. Default: `name`. */
+  /** The provider's name in starts of sign-ins: a start with another name can't be redeemed here. Default: `name`. */
   readonly startsAs?: string;
   readonly settings: ProviderSettings;
   /** The provider's own network; closed by its creator. */
   readonly network: ProviderNetwork;
   readonly starts: SignInStarts;
-  /** Shared by all replicas. */
+  /** Remembers used starts and assertions for all replicas. */
   readonly singleUse: SingleUse;
   readonly now: () => number;
   readonly log: Pick<Log, 'warn'>;
-  /** Bounds all calls to the provider together; default 9 s. */
+  /** Timeout of all calls to the provider together; default 9 s. */
   readonly redeemTimeoutMs?: number;
 }
 
-/** Time that an id stays used beyond its acceptance, ms: for clock differences of replicas, and a slow provider in between. */
+/**
+ * Time, ms, for which an id stays marked as used after it is no longer accepted: covers clock differences of replicas and a slow
+ * provider.
+ */
 const usedMarginMs = 60_000;
 const redeemTimeoutMs = 9_000;
 
@@ -101,7 +104,7 @@ export class IdentityProvider {
     return { url: authorizationUrl({ endpoint, settings, start }), start };
   }
 
-  /** The start of a response's `state`, in any condition, if this browser began it. */
+  /** The start that a response's `state` contains, even if expired or used, if this browser began it; otherwise undefined. */
   startOf(state: string, { bindings }: Pick<Sender, 'bindings'>): SignInStart | undefined {
     const start = this.#options.starts.open(state);
     return start?.provider === this.#startsAs && isBoundTo(start, bindings(start)) ? start : undefined;
@@ -118,14 +121,15 @@ export class IdentityProvider {
     return metadata.authorization_response_iss_parameter_supported === true;
   }
 
-  /** True if the provider's metadata allow a response by code, and while they can't be fetched. */
+  /** True if the provider's metadata allow a response by code, or can't be fetched. */
   async offersCode(): Promise<boolean> {
     const metadata = await this.#discovery.get().catch(() => undefined);
     return metadata === undefined || canReturnCodes(metadata);
   }
 
   /**
-   * The URL at which a browser signs out at the provider (RP-Initiated Logout §2); null if there is none, or it can't be fetched.
+   * The URL at which a browser signs out at the provider (RP-Initiated Logout §2); null if there is none, or the metadata can't
+   * be fetched.
    */
   async endSessionUrl(parameters: EndSessionParameters): Promise<string | null> {
     const metadata = await this.#discovery.get().catch(() => undefined);
@@ -136,10 +140,10 @@ export class IdentityProvider {
   }
 
   /**
-   * Redeems a response for the identity that signed in; accepted once, and in the browser that began the sign-in.
-   *
-   * Rejects within 10 s, `presented` included, as `presented` does, or with {@link Refusal} `invalid_assertion`,
-   * `user_not_provisioned` (a required claim is missing), `provider_unavailable`, `store_unavailable`, `overloaded`.
+   * Redeems a response for the identity that signed in. It is accepted once and, unless `unsolicited` allows otherwise, only in
+   * the browser that began the sign-in. Rejects within 10 s, including the wait for `presented`: as `presented` does, or with
+   * {@link Refusal} `invalid_assertion`, `user_not_provisioned` (a required claim is missing), `provider_unavailable`,
+   * `store_unavailable`, `overloaded`.
    */
   redeem(presented: Awaitable<Presented>, sender: Sender): Promise<VerifiedIdentity> {
     return this.#inTime(this.#redeem(presented, sender));
@@ -207,10 +211,9 @@ export class IdentityProvider {
   }
 
   /**
-   * Has `end` end the sessions of a logout token of the provider, once. Rejects if `end` does, and the token can then be sent
-   * again.
-   *
-   * Rejects with {@link Refusal} `bad_request`, `provider_unavailable` within 10 s, `store_unavailable`.
+   * Ends the sessions that a logout token of the provider names, by calling `end`. A token is accepted once; if `end` rejects, so
+   * does this method, and the token can be sent again. Rejects with {@link Refusal} `bad_request`, `provider_unavailable` within
+   * 10 s, `store_unavailable`.
    */
   async logOut(token: string, end: (which: SessionsOfProvider) => Promise<void>): Promise<void> {
     const { settings, now, singleUse } = this.#options;

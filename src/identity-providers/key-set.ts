@@ -70,7 +70,7 @@ function parseKey(jwk: unknown): VerificationKey | undefined {
   return key === undefined || isWeak(key) ? undefined : { kid, algorithms, key };
 }
 
-/** RFC 9864 renamed EdDSA over Ed25519 to the curve's name. */
+/** True if a JWK's `alg` names the algorithm; RFC 9864 renamed EdDSA over Ed25519 to `Ed25519`. */
 function isNameOf(algorithm: string, alg: unknown): boolean {
   return alg === algorithm || (algorithm === 'EdDSA' && alg === 'Ed25519');
 }
@@ -97,11 +97,9 @@ function isSame(one: VerificationKey, other: VerificationKey): boolean {
 /** The keys of one provider. */
 export interface ProviderKeys {
   /**
-   * Finds the key for a header. For an unknown key the keys are fetched again at once, then at most once in 30 s over all
-   * callers.
-   *
-   * Rejects with {@link Refusal} `invalid_assertion` if the provider has no such key, `provider_unavailable` if its keys can't be
-   * fetched.
+   * Finds the key for a header. If no known key fits, the keys are fetched again: at once the first time, then at most once in 30
+   * s over all callers. Rejects with {@link Refusal} `invalid_assertion` if the provider has no such key, `provider_unavailable`
+   * if its keys can't be fetched.
    */
   find(header: { readonly alg: string; readonly kid?: string }): Promise<KeyObject>;
 }

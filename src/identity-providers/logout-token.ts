@@ -28,9 +28,8 @@ const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
 
 /**
  * Verifies a logout token (OpenID Connect Back-Channel Logout 1.0 §2.6) by the rules of ID tokens, except for claims that only
- * one of the two has. The caller checks that it is used once.
- *
- * Rejects with {@link Refusal} `bad_request`; `provider_unavailable` when no keys can be fetched.
+ * one of the two has. The caller checks that the token is used only once. Rejects with {@link Refusal} `bad_request`;
+ * `provider_unavailable` when no keys can be fetched.
  */
 export async function verifyLogoutToken(token: string, rules: AssertionRules): Promise<VerifiedLogout> {
   try {
@@ -67,7 +66,7 @@ function requireLogout({ events, nonce }: JsonObject): void {
   if (nonce !== undefined) throw refusal('nonce');
 }
 
-/** The sessions to end: only the one of `sid` if there is one; the person's other sessions go on. */
+/** The sessions to end: only the one that `sid` names if there is a `sid`, otherwise all of the subject at this issuer. */
 function sessionsIn(payload: JsonObject, issuer: string): SessionsOfProvider {
   const subject = payload.sub === undefined ? undefined : requireSubject(payload);
   if (payload.sid !== undefined) {

@@ -4,7 +4,7 @@ import { Refusal } from '../errors.ts';
 import { type JsonObject, parseJsonObject } from './json-object.ts';
 import { maxProviderConnections } from './max-provider-connections.ts';
 
-/** A call; the used part of oauth4webapi's `CustomFetchOptions`. */
+/** A call: the parts of oauth4webapi's `CustomFetchOptions` that are used. */
 export interface ProviderCall {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
@@ -30,11 +30,11 @@ export interface ProviderNetworkOptions {
   readonly documentTimeoutMs?: number;
   /** Timeout of {@link ProviderNetwork.fetch}, likewise; default 5 s. */
   readonly fetchTimeoutMs?: number;
-  /** Finds the provider by name; default: getaddrinfo(3). */
+  /** Resolves the host names of the provider; default: getaddrinfo(3). */
   readonly lookup?: LookupFunction;
 }
 
-/** Maximum size of a response's body. */
+/** Maximum size of a response's body, bytes. */
 const maxResponseSize = 1024 * 1024;
 const retryAfterSeconds = 5;
 /** Codes of errors before a connection existed: nothing was sent. */

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { IdentityProviderConfig } from '../config/sections/schema.ts';
 import type { SignInStart } from './sign-in-start.ts';
 
-/** A provider's configuration, with the page that this use returns to. */
+/** A provider's configuration in which `redirect_uri`, the page to which the provider returns the browser, is always set. */
 export type ProviderSettings = IdentityProviderConfig & { readonly redirect_uri: string };
 
 /**
- * The URL of the authorization request (OpenID Connect Core §3.1.2.1, §3.2.2.1). The parameter that the response returns carries
- * the start's ticket: `nonce` with `id_token`, `state` with `code`, which also uses PKCE (S256, RFC 7636). `endpoint` may have a
- * query.
+ * The URL of the authorization request (OpenID Connect Core §3.1.2.1, §3.2.2.1). The start's ticket goes into the parameter that
+ * the response returns: `nonce` with `id_token`, `state` with `code`, which also uses PKCE (S256, RFC 7636). `endpoint` may have
+ * a query.
  */
 export function authorizationUrl({
   endpoint,

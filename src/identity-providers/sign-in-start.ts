@@ -15,9 +15,9 @@ export interface SignInStart {
   readonly label: string;
   /** The provider's name. */
   readonly provider: string;
-  /** Epoch ms. */
+  /** Instant of expiry, epoch ms. */
   readonly expires: number;
-  /** Location of the front end after the sign-in. */
+  /** Location of the front end to go to after the sign-in; null if none was given. */
   readonly returnTo: string | null;
   /** Value of the cookie of the browser that began the sign-in, base64url. */
   readonly binding: string;
@@ -38,7 +38,7 @@ const onlyNonce = Buffer.alloc(12);
 const cipher = 'aes-256-gcm';
 
 type Derived = 'ticket' | 'binding' | 'companion' | 'code verifier';
-/** Content of a ticket beside the id. */
+/** Content of a ticket besides the id. */
 type Fields = [provider: string, expires: number, returnTo: string | null];
 
 /**

@@ -2,14 +2,17 @@ import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { NameError } from './name-error.ts';
 
-/** Asks the name servers for the addresses of a full name in one family; rejects with one of c-ares' codes. */
+/** Asks the name servers for the addresses of a full name in one family; rejects with an error whose `code` is one of c-ares'. */
 export type QueryFamily = (name: string, family: 4 | 6) => Promise<readonly string[]>;
 
-/** Longest that one family may take after the other, ms (RFC 8305 §3 gives 50 as enough). */
+/** Maximum time, ms, to wait for one family after the other has found addresses (RFC 8305 §3 recommends 50). */
 const resolutionDelayMs = 100;
-/** Time for the first response, ms, and attempts per server; c-ares doubles the time with each round, and checks it as often. */
+/**
+ * Timeout of the first attempt, ms, and attempts per server. c-ares doubles the timeout with each round; Node checks it at this
+ * interval.
+ */
 const attempts = { timeout: 800, tries: 3 };
-/** Codes by which name servers deny a name or an address of it, or by which it can't be a name. */
+/** Codes for a name that doesn't exist, has no address in the family, or is not valid. */
 const absent: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
 interface Reply {
@@ -19,8 +22,8 @@ interface Reply {
 }
 
 /**
- * Finds the addresses of the first of these names that has any. Rejects with a {@link NameError}. A name that a server
- * failed to find is passed over, as in res_search(3); when no server responds, the next name isn't asked for.
+ * Finds the addresses of the first of these names that has any. Rejects with a {@link NameError}. A name for which the servers
+ * fail (SERVFAIL) is passed over, as in res_search(3); if no server responds, no further name is asked for.
  */
 export async function queryInTurn(
   host: string,
@@ -39,12 +42,12 @@ export async function queryInTurn(
 }
 
 /**
- * A query to these name servers, by default those of resolv.conf. c-ares asks the next one where one is silent, refuses
- * connections or sends garbage; where one fails or refuses to tell, the next is asked here, as res_send(3) does.
+ * Creates a query to these name servers, by default those of resolv.conf. If a server is silent, refuses connections or sends
+ * garbage, c-ares asks the next; if a server responds SERVFAIL, REFUSED or NOTIMP, the next is asked here, as res_send(3) does.
  */
 export function queryServers(given?: readonly string[]): QueryFamily {
   return async (name, family) => {
-    // Each query has a channel of its own: on a shared one a malformed response fails all that is asked.
+    // Each query has its own channel: on a shared one, a malformed response fails every pending query.
     const channel = new Resolver(attempts);
     if (given !== undefined) channel.setServers(given);
     const servers = channel.getServers();
@@ -60,7 +63,7 @@ export function queryServers(given?: readonly string[]): QueryFamily {
   };
 }
 
-/** Asks for both families, IPv6 first (RFC 6724 §2.1); one whose servers never respond doesn't hold up the other. */
+/** Asks for both families, IPv6 first (RFC 6724 §2.1); a family whose servers never respond doesn't hold up the other. */
 async function queryBoth(name: string, query: QueryFamily): Promise<Reply> {
   const asked = [queryOne(name, 6, query), queryOne(name, 4, query)] as const;
   const all = Promise.all(asked);
@@ -73,7 +76,7 @@ async function queryBoth(name: string, query: QueryFamily): Promise<Reply> {
   };
 }
 
-/** Responses that arrived while this process was busy count as in time. */
+/** Waits for {@link resolutionDelayMs}; responses that arrived while this process was busy still count as in time. */
 async function delayed(replies: readonly Reply[]): Promise<readonly Reply[]> {
   await sleep(resolutionDelayMs, undefined, { ref: false });
   return turn(replies);

@@ -25,9 +25,9 @@ export function listedAddresses(text: string, host: string): readonly string[] {
 }
 
 /**
- * Parses nsswitch.conf(5); without a line for hosts glibc asks files and name servers, as musl always does. `isUsual`: files come
- * first and name servers second, with their usual actions; otherwise only the C library can tell. `hasMore`: it knows further
- * sources to ask.
+ * Parses nsswitch.conf(5); without a line for hosts, glibc asks files and name servers, as musl always does. `isUsual` is true if
+ * files come first and name servers second, with their usual actions; otherwise only the C library can do the lookup. `hasMore`
+ * is true if the C library has further sources to ask.
  */
 export function parseNameSources(text: string) {
   const listed = /^\s*hosts:([^#\n]*)/m.exec(text)?.[1] ?? 'files dns';
@@ -36,15 +36,15 @@ export function parseNameSources(text: string) {
   return { isUsual, hasMore: more.length > 0 };
 }
 
-/** Rules of resolv.conf(5) for names; its name servers are c-ares' to read. */
+/** The rules of resolv.conf(5) for names; c-ares reads the name servers in it. */
 export type ResolvConf = ReturnType<typeof parseResolvConf>;
 
 /** Maximum that resolv.conf(5) allows. */
 const maxNdots = 15;
 
 /**
- * Parses resolv.conf(5). `search`: domains to search, in order, by default that of `machine`; empty: the root. `ndots`: number of
- * dots from which a name is first looked up as it is. `isWithoutIPv6`: IPv6 addresses are never asked for.
+ * Parses resolv.conf(5). `search`: domains to search, in order, by default that of `machine`; an empty one is the root. `ndots`:
+ * a name with at least this many dots is looked up unchanged first. `isWithoutIPv6`: IPv6 addresses are never asked for.
  */
 export function parseResolvConf(text: string, machine: string) {
   const dot = machine.indexOf('.');

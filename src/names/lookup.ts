@@ -4,11 +4,11 @@ import { NameError } from './name-error.ts';
 import type { Names } from './names.ts';
 
 /**
- * Creates a `lookup`, as `node:net` defines it, for connections that libraries open. It fails with a {@link NameError}
- * after `timeoutMs`, which should be less than the connection may take: then the connection fails with the reason.
+ * Creates a `lookup`, as `node:net` defines it, for connections that libraries open. It fails with a {@link NameError} after
+ * `timeoutMs`, which should be shorter than the connection's timeout: then the connection fails with the reason.
  */
 export function createLookup(names: Pick<Names, 'find'>, timeoutMs: number): LookupFunction {
-  /** By name, the number of connections: an address that never connects must not be the first each time. */
+  /** Number of lookups by name, for rotating addresses: one that never connects must not always be the first. */
   const turns = new Map<string, number>();
 
   return (host, options, callback) => {

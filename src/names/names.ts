@@ -18,9 +18,9 @@ export interface NameEvents {
 export interface NamesOptions {
   readonly resolve: Resolve;
   readonly events: NameEvents;
-  /** Milliseconds that never run backwards, default `performance.now`. */
+  /** A monotonic clock, ms; default `performance.now`. */
   readonly now?: () => number;
-  /** Calls back after so many ms, unless the returned function is called before; default: a timer. */
+  /** Calls `run` after `ms`, unless the returned function is called first; default: a timer. */
   readonly after?: (ms: number, run: () => void) => () => void;
 }
 
@@ -28,22 +28,22 @@ export interface NamesOptions {
 export const freshMs = 2_000;
 /** Time for which a failure is kept, ms. */
 export const failureMs = 1_000;
-/** Longest that a connection waits for a lookup where there are earlier addresses, ms; less than a lookup may take. */
+/** Maximum time that a connection waits for a lookup if there are earlier addresses, ms; less than a lookup may take. */
 export const staleAfterMs = 500;
-/** Time after a slow or failed lookup for which none is waited for where there are addresses, ms. */
+/** Time after a slow or failed lookup in which connections to a name with known addresses don't wait for another lookup, ms. */
 export const slowMs = 10_000;
 /** Time for which earlier addresses are used while no name server responds, ms. */
 export const maxStaleMs = 3_600_000;
-/** Maximum number of names kept; there are as many as the configuration and providers name. */
+/** Maximum number of names kept, well above the number that configurations and providers contain. */
 const maxNames = 1_000;
 
 interface Entry {
   addresses: readonly string[];
-  /** Time of the lookup that found them. */
+  /** Time at which `addresses` were found. */
   foundAt: number;
-  /** Reason for their absence. */
+  /** Error of the last lookup; null if it found addresses. */
   error: NameError | null;
-  /** Time of the next lookup at the earliest. */
+  /** Earliest time of the next lookup. */
   freshUntil: number;
   /** Callbacks of the lookup in progress; null: there is none. */
   waiting: Set<OnAddresses> | null;
@@ -64,7 +64,7 @@ export class Names {
     this.#options = { now: () => performance.now(), after: startTimer, ...options };
   }
 
-  /** Finds the addresses of a name; `done` may be called at once. The returned function withdraws it. */
+  /** Finds the addresses of a name; `done` may be called at once. The returned function withdraws `done`. */
   find(host: string, done: OnAddresses): () => void {
     const entry = this.#entries.get(host) ?? this.#add(host);
     const now = this.#options.now();
@@ -137,7 +137,10 @@ export class Names {
     for (const done of all) this.#respond(entry, done);
   }
 
-  /** The name servers responded. Where they deny the name, its addresses go: they may belong to another service by now. */
+  /**
+   * Handles a response of the name servers. If they deny the name, its earlier addresses are dropped: another service may have
+   * them by now.
+   */
   #onResponse(host: string, entry: Entry, addresses: readonly string[], isSlow: boolean): void {
     entry.addresses = addresses;
     entry.foundAt = this.#options.now();

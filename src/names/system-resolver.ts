@@ -21,20 +21,20 @@ export interface SystemResolverOptions {
   readonly folder?: string;
   /** Full name of this machine; default: the system's. */
   readonly machine?: string;
-  /** Default: getaddrinfo(3). */
+  /** Fallback for names that need the C library; default: getaddrinfo(3). */
   readonly system?: Resolve;
   /** Name servers to ask in place of those in `resolv.conf`. */
   readonly servers?: readonly string[];
 }
 
-/** IPv4 addresses in one of the C library's notations, such as `127.1`. */
+/** Matches names that end in a number: in notations such as `127.1`, the C library reads them as IPv4 addresses. */
 const isNumber = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
 const loopback: readonly string[] = ['127.0.0.1', '::1'];
 
 /**
- * Resolves names as the C library does by the same files, but asks name servers on the event loop, by c-ares: any number of
- * names can wait there, while getaddrinfo(3) holds one of libuv's four threads for each. Everything but the hosts file and
- * name servers is left to getaddrinfo: other sources in nsswitch.conf, and systems other than Linux.
+ * Creates a resolver that follows the C library's files, but asks name servers on the event loop, by c-ares: any number of names
+ * can wait there, while getaddrinfo(3) holds one of libuv's four threads for each. Everything but the hosts file and name servers
+ * is left to getaddrinfo: other sources in nsswitch.conf, and systems other than Linux.
  */
 export function createSystemResolver(options: SystemResolverOptions = {}): Resolve {
   const { folder = '/etc', machine = hostname(), system = getaddrinfo, servers } = options;
@@ -42,7 +42,7 @@ export function createSystemResolver(options: SystemResolverOptions = {}): Resol
 
   return async (given) => {
     if (isIP(given) !== 0) return [given];
-    // Internationalised, as URLs have them already.
+    // Internationalised names in their ASCII form, which URLs already contain.
     const host = /[^\0-\x7f]/.test(given) ? domainToASCII(given) : given.toLowerCase();
     const plain = host.endsWith('.') ? host.slice(0, -1) : host;
     if (plain === '') throw new NameError('ENOTFOUND', given);
@@ -52,7 +52,7 @@ export function createSystemResolver(options: SystemResolverOptions = {}): Resol
     if (!sources.isUsual) return system(host);
     const listed = listedAddresses(textOf('hosts'), host);
     if (listed.length > 0) return listed;
-    // RFC 6761 §6.3 and §6.4: never a question to a name server.
+    // RFC 6761 §6.3 and §6.4: name servers are never asked for these names.
     if (/(?:^|\.)localhost$/.test(plain)) return loopback;
     if (/(?:^|\.)invalid$/.test(plain)) throw new NameError('ENOTFOUND', given);
     const settings = parseResolvConf(textOf('resolv.conf'), machine);

@@ -33,7 +33,7 @@ export function parseUsername(raw: string): string | AccountNameProblem {
 }
 
 /**
- * The form in which an account is looked up, unique and throttled: NFKC, lower case, outer spaces trimmed; idempotent.
+ * The form in which account names are looked up, compared and throttled: NFKC, lower case, outer spaces trimmed; idempotent.
  * Takes any text; one too long to name an account is trimmed and otherwise unchanged.
  */
 export function canonicalAccountName(raw: string): string {

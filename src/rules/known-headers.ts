@@ -1,13 +1,13 @@
 /** Names of request headers that mean something to Postern or to servers behind it, all normalised. */
 
-/** A header name as servers see it that fold names (CGI, WSGI): lower case, every byte but letters and digits as `-`. */
+/** A header name as seen by servers that fold names (CGI, WSGI): lower case, every byte but letters and digits as `-`. */
 export function normalisedName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
 }
 
 const framing = ['host', 'content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade'] as const;
 
-/** Headers that Postern reads, writes or frames with. */
+/** Headers that Postern reads, sets or uses for framing. */
 export const judgedNames = [
   ...framing,
   'authorization',
@@ -53,12 +53,12 @@ export const hopByHopNames: ReadonlySet<string> = new Set([
 /** Hop-by-hop headers that gRPC needs, which another proxy may forward. */
 export const trailerNames: ReadonlySet<string> = new Set(['te', 'trailer']);
 
-/** Headers that servers take for the origin of a request. */
+/** Headers from which servers take the sender of a request. */
 const senderNames = ['proxy', 'forwarded', 'x-real-ip', 'remote-addr'] as const;
 
 /**
- * Headers that servers take for the mount point or the target, to serve another path than the one that was checked: gunicorn
- * reads the first two from its proxy, Daphne the third from anyone.
+ * Headers from which servers take the mount point or the target, and then serve a path other than the one that was checked:
+ * gunicorn accepts the first two from its proxy, Daphne the third from anyone.
  */
 const targetNames = [
   'script-name',
@@ -71,7 +71,7 @@ const targetNames = [
   'x-rewrite-url',
 ] as const;
 
-/** Headers that servers take for the user whom a proxy in front has signed in. */
+/** Headers from which servers take the user whom a proxy in front has signed in. */
 const userNames = ['remote-user', 'x-remote-user'] as const;
 
 /** Headers of a client's request that never reach an upstream. */
@@ -82,7 +82,9 @@ export const droppedNames: ReadonlySet<string> = new Set([
   ...userNames,
 ]);
 
-/** Identity headers that a later version may send; like all with their prefix, they are dropped from clients' requests. */
+/**
+ * Identity headers that a later version may send; like all headers with their prefix, they are dropped from clients' requests.
+ */
 export const laterNames = [
   'X-Auth-Client-Id',
   'X-Auth-Issuer',
@@ -99,7 +101,7 @@ export const droppedPrefixes = ['x-auth-', 'x-forwarded-'] as const;
  */
 export const toolParameterPrefix = 'mcp-param-';
 
-/** Headers that frameworks take for the method, bypassing a route's scopes by method. */
+/** Headers from which frameworks take the method, bypassing a route's scopes by method. */
 export const methodOverrideNames: ReadonlySet<string> = new Set([
   'x-http-method',
   'x-http-method-override',
@@ -117,7 +119,7 @@ const identityNames: ReadonlySet<string> = new Set([
 
 const judged: ReadonlySet<string> = new Set(judgedNames);
 
-/** True if Postern reads or sets the header of that name itself, so that the name can't be one for identity. */
+/** True if Postern itself reads, sets or drops the header of that name, so that it can't be an identity header. */
 export function isReservedName(name: string): boolean {
   const normalised = normalisedName(name);
   if (identityNames.has(normalised)) return false;

@@ -20,7 +20,7 @@ const optionalAreas = {
 /** An endpoint that an upstream may serve instead. */
 export type OptionalEndpoint = keyof typeof optionalAreas;
 
-/** The optional endpoint whose area contains the path; undefined for a path that is always Postern's. */
+/** The optional endpoint whose area contains the path; undefined if there is none. */
 export function optionalEndpointAt(path: string): OptionalEndpoint | undefined {
   const names = Object.keys(optionalAreas) as OptionalEndpoint[];
   return names.find((name) => areaOf(path, [optionalAreas[name]]) !== undefined);
@@ -29,7 +29,10 @@ export function optionalEndpointAt(path: string): OptionalEndpoint | undefined {
 /** Server of an area; `off`: none, but the area stays reserved. */
 export type ServedBy = 'own' | 'upstream' | 'off';
 
-/** The areas that Postern never forwards. `isUpstreams`: true for an endpoint left to one; `webPath`: path of the pages. */
+/**
+ * The areas that Postern never forwards. `isUpstreams` is true for an endpoint that an upstream serves; `webPath` is the path of
+ * the pages.
+ */
 export function ownAreas(
   isUpstreams: (name: OptionalEndpoint) => boolean,
   webPath: string | undefined,

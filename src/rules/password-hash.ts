@@ -21,7 +21,7 @@ const mostLanes = 64;
 const bcryptRounds = { min: 4, max: 16 };
 const mostPbkdf2Rounds = 5_000_000;
 
-/** Algorithm and parameters. */
+/** Patterns for the beginning of a hash: algorithm and parameters. */
 const prefixes: Readonly<Record<PasswordHashKind, RegExp>> = {
   // RFC 9106 §3.1 and the PHC string format; `t` and `p` come in either order.
   argon2:
@@ -32,7 +32,7 @@ const prefixes: Readonly<Record<PasswordHashKind, RegExp>> = {
   pbkdf2: /^\$(pbkdf2-sha(?:256|512))\$(?:(\d{1,9})|i=(\d{1,9})(?:,l=\d{1,3})?)\$/,
 };
 
-/** Salt and digest after the prefix. */
+/** Patterns for the rest of a hash: salt and digest. */
 const rests: Readonly<Record<PasswordHashKind, RegExp>> = {
   argon2: /^[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{16,128}$/,
   scrypt: /^[A-Za-z0-9+/.]{1,128}\$[A-Za-z0-9+/.]{22,172}$/,

@@ -2,9 +2,9 @@ const noControl = String.raw`\\\u0000-\u001f\u007f-\u009f`;
 const segment = `[^/?${noControl}]+`;
 
 /**
- * A location to lead a browser to after a sign-in: a path of this origin. One slash, no two in a row before the query, no
- * backslash or control character: browsers read those as another origin's URL, and drop some control characters, which can join
- * two slashes.
+ * Matches a location to send a browser to after a sign-in: a path of this origin. It begins with one slash, with no two in a row
+ * before the query, and has no backslash or control character: browsers read those as another origin's URL, and drop some control
+ * characters, which can join two slashes.
  */
 export const returnToPattern = new RegExp(`^/(${segment}(/${segment})*/?)?(\\?[^${noControl}]*)?$`);
 

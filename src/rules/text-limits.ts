@@ -4,5 +4,5 @@ export const maxUsernameCodePoints = 128;
 /** The maximum length of a password, in UTF-8 bytes of its NFC form. */
 export const maxPasswordBytes = 1024;
 
-/** A scope-token (RFC 6749 §3.3): visible ASCII without `"` and `\`. */
+/** Matches a scope-token (RFC 6749 §3.3): visible ASCII without `"` and `\`. */
 export const scopeToken = /^[!#-[\]-~]+$/;

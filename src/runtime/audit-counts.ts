@@ -33,7 +33,9 @@ export function countAudited(records: Records, counts: AuditCounts): Records {
   });
 }
 
-/** Wraps the audit of a change, an argument or a field of one, to count the events written; returns other arguments unchanged. */
+/**
+ * Wraps an argument that is the audit of a change, or has it as `audit`, to count the events written; returns others unchanged.
+ */
 function withCountedAudit(arg: unknown, counts: AuditCounts): unknown {
   if (isAudit(arg)) return countedAudit(arg, counts);
   if (typeof arg !== 'object' || arg === null || !('audit' in arg) || !isAudit(arg.audit)) return arg;

@@ -8,10 +8,10 @@ import { CountedRefusals } from './counted-refusals.ts';
 import type { GatewayMetrics } from './metrics.ts';
 
 const refusalsCheckMs = 1_000;
-/** Minimum interval of log lines about losses; the metric counts each. */
+/** Minimum interval of log lines about losses, ms; the metric counts every loss. */
 const lossLogIntervalMs = 60_000;
 
-/** The audit of a gateway: events of changes and of ends of access, and counts of refusals. */
+/** The audit of a gateway: events about changes and about the end of access, and counts of refusals. */
 export interface AuditTrail {
   readonly audit: Audit;
   readonly refusals: CountedRefusals;

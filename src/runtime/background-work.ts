@@ -18,13 +18,13 @@ const clocksIntervalMs = 60_000;
 const flushIntervalMs = 60_000;
 const pruneIntervalMs = 600_000;
 const auditPruneIntervalMs = 60_000;
-/** Time for which an interval's mark outlives the interval, ms: the clocks of replicas and of the store differ. */
+/** Time, ms, for which the mark of an interval outlives it: the clocks of replicas and of the store differ. */
 const markLeewayMs = 3_600_000;
 
-/** Work in the background. */
+/** The background work of a gateway. */
 export interface BackgroundWork {
   stop(): void;
-  /** Writes collected uses and refusals to the stores; logs an error of a store. */
+  /** Writes the collected uses to the stores, and the numbers of refused connections to the log; logs an error of a store. */
   flush(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export interface BackgroundParts {
   readonly registry: MetricsRegistry;
   readonly clocks: OpenedStores['clocks'];
   readonly keys: KnownKeys;
-  /** The configuration that serves now. */
+  /** Returns the current configuration. */
   readonly settings: () => KeySettings & Pick<Config, 'audit'>;
   readonly refused: Pick<RefusedConnections, 'check' | 'flush'>;
   /** The clock, epoch ms. */
@@ -44,8 +44,8 @@ export interface BackgroundParts {
 }
 
 /**
- * Starts watching connections and clocks, writing out recent use, removing dead sessions and old audit events, and
- * reporting what commands did; no timer keeps the process alive.
+ * Starts watching connections and clocks, rotating keys, writing out recent use, removing dead sessions and old audit events, and
+ * reporting the changes of commands; no timer keeps the process alive.
  */
 export function startBackgroundWork(
   { records, sessions, singleUse }: Pick<Stores, 'records' | 'sessions' | 'singleUse'>,
@@ -114,8 +114,8 @@ export async function isFirstInInterval(
 }
 
 /**
- * Creates the step that writes the audit events of commands on the same records to this log: each once, by one of the gateways on
- * the records, which are read only after a change.
+ * Creates a step that writes the audit events of commands on the same records to this log. Each event is written by one of the
+ * gateways that share the records, which are read only after a change.
  */
 function createCommandReport(
   records: Pick<Records, 'version' | 'takeCommandEvents'>,
@@ -130,7 +130,9 @@ function createCommandReport(
   };
 }
 
-/** Skips a run of `step` while the last one is under way; the next one makes up for one that failed. */
+/**
+ * Wraps a step so that it is skipped while its last run is in progress. A failed run is ignored: the next one makes up for it.
+ */
 function oneAtATime(step: () => Promise<void>): () => Promise<void> {
   let isRunning = false;
   return async () => {

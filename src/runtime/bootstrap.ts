@@ -10,8 +10,8 @@ export function newBootstrapToken(): string {
 }
 
 /**
- * Creates an activation token if one is needed; resolves to it until there is an administrator, null if there is none to
- * show.
+ * Creates an activation token if one is needed. Resolves to the stored token; null if there is none, if there is an administrator
+ * already, or if Postern doesn't serve the endpoint itself.
  */
 export async function openBootstrap(
   records: Pick<Records, 'bootstrap' | 'setBootstrapToken'>,

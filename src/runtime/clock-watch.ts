@@ -12,21 +12,21 @@ export interface ClockWatchOptions {
   readonly clocks: readonly ServerClock[];
   /** This machine's clock, epoch ms. */
   readonly now: () => number;
-  /** Milliseconds elapsed, whatever the clock is set to; default `performance.now()`. */
+  /** A monotonic clock, ms; default `performance.now()`. */
   readonly elapsed?: () => number;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly registry: MetricsRegistry;
 }
 
 /**
- * Compares this machine's clock with those of the stores, and with the time that really passes. Gateways need not be compared
- * with each other: all are compared with the same stores.
+ * Compares this machine's clock with those of the stores, and with a monotonic clock. Gateways need not be compared with each
+ * other: all are compared with the same stores.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #elapsed: () => number;
   readonly #steps: Counts<'ahead' | 'back'>;
-  /** Last reading by store; null: it was unavailable. */
+  /** The last reading of each store's clock; null if the store was unavailable. */
   readonly #readings = new Map<string, ClockReading | null>();
   readonly #apart = new Set<string>();
   /** The clock minus the milliseconds elapsed, as last read. */
@@ -53,13 +53,13 @@ export class ClockWatch {
     await Promise.all(this.#options.clocks.map((clock) => this.#compareWith(clock)));
   }
 
-  /** False for a day after the clock was set ahead: it may be wrong, and no deletion can be undone. */
+  /** False for a day after the clock was set ahead: the time may be wrong, and deletions can't be undone. */
   isCertain(): boolean {
     this.#noteStep();
     return this.#elapsed() - this.#setAheadAt >= doubtMs;
   }
 
-  /** Lead of this machine's clock over the slowest of the stores', ms, as last compared; 0: none. */
+  /** Lead of this machine's clock over the slowest of the stores', ms, as last compared; 0 if it isn't ahead. */
   leadMs(): number {
     return Math.max(0, ...[...this.#readings.values()].map((reading) => reading?.aheadMs ?? 0));
   }

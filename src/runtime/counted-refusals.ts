@@ -10,7 +10,7 @@ const windowMs = 60_000;
 const maxLines = 300;
 const probingStatuses: ReadonlySet<number> = new Set([401, 403, 429]);
 
-/** Codes that have an event of their own. */
+/** The audit events of codes that have one of their own. */
 const events: Readonly<Record<string, AuditEventName>> = {
   invalid_credentials: 'login_failed',
   invalid_assertion: 'login_failed',
@@ -26,8 +26,8 @@ interface Count {
 }
 
 /**
- * Counts refusals that may be attempts to find something out (401, 403, 429), by address (IPv6: by /64) and code, in windows of a
- * minute, each of which begins with a refusal. Memory is bounded, however many addresses there are.
+ * Counts refusals that may be probing (401, 403, 429), by address (IPv6: by /64) and code, in windows of a minute, each of which
+ * begins with a refusal. Memory is bounded, however many addresses there are.
  */
 export class CountedRefusals {
   readonly #now: () => number;
@@ -36,7 +36,7 @@ export class CountedRefusals {
   /** Count of all addresses and codes without a line of their own. */
   #others: Count | null = null;
   #lines = 0;
-  /** Epoch ms; null: nothing was refused since the last window. */
+  /** Beginning of the window, epoch ms; null if nothing has been refused since the last one. */
   #began: number | null = null;
 
   /** `now` is the clock, epoch ms; `onLines` is called at the end of each window in which something was refused. */
@@ -47,7 +47,7 @@ export class CountedRefusals {
       if (probingStatuses.has(status)) this.#byCode.set(code, new Map());
   }
 
-  /** Counts a response of Postern's own; ignores all other codes. */
+  /** Counts a refusal by its code; ignores codes of other statuses. */
   count(code: string, address: string): void {
     const counts = this.#byCode.get(code);
     if (counts === undefined) return;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Connections of probes and scrapes. */
+/** Maximum number of connections for probes and scrapes. */
 const maxManagementConnections = 100;
 
 /** Maximum number of connections to the management listener. */

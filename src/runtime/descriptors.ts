@@ -6,16 +6,22 @@ import { maxProviderConnections } from '../identity-providers/max-provider-conne
 import type { Log } from '../log/log.ts';
 import { atMost, managementConnections, readDescriptorLimit } from './descriptor-limit.ts';
 
-/** Reloaded files, exported traces and name lookups; a lookup takes eight while every name server is silent. */
+/**
+ * Maximum number of descriptors for reloaded files, trace export and name lookups, each of which takes eight while every name
+ * server is silent.
+ */
 const maxSpareFiles = 32;
-/** Attempts at further addresses of upstreams. */
+/** Maximum number of sockets for parallel attempts to reach further addresses of upstreams. */
 const maxSpareSockets = 64;
-/** Connections of peers that may not ask for decisions; each lasts a second. */
+/** Maximum number of connections of peers that may not ask for decisions; each lasts a second. */
 const maxStrangers = 64;
-/** Files of SQLite, or connections to Redis with Sentinels and nodes, and the process's own; without PostgreSQL's pool. */
+/**
+ * Descriptors for the files of SQLite, or for connections to Redis, Sentinels and nodes, and for the process's own files;
+ * PostgreSQL's pool is extra.
+ */
 const storesAndOwnFiles = 32;
 
-/** Pools of one configuration. */
+/** Connection pools of the upstreams of one configuration. */
 export type Pools = readonly Pick<Upstream, 'load' | 'closeFree'>[];
 
 /**

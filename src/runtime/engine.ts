@@ -5,12 +5,12 @@ import type { Log } from '../log/log.ts';
 
 /** An HTTP engine. */
 export interface Engine {
-  /** Undefined: the built-in engine. */
+  /** Undefined for the built-in engine. */
   readonly createListener: CreateListener | undefined;
   readonly openConnection: OpenConnection | undefined;
 }
 
-/** Malformed input that llhttp accepts unnoticed by any handler (Node 24); matches `test/engine-differences.json`. */
+/** Malformed input that llhttp (Node 24) accepts without any handler noticing; matches `test/engine-differences.json`. */
 export const notRefused: readonly string[] = [
   'two spaces in a request line',
   'empty lines before a request, with a bare LF or CR too',
@@ -22,7 +22,7 @@ export const notRefused: readonly string[] = [
   'an empty line before the response of an upstream',
 ];
 
-/** The engine that `listen.engine` names. The other libraries are loaded, and a warning logged, only where it is `node`. */
+/** The engine that `listen.engine` names. For `node`, a warning is logged and its libraries are loaded. */
 export async function loadEngine({ listen }: Config, log: Log): Promise<Engine> {
   if (listen.engine === 'built_in') return { createListener: undefined, openConnection: undefined };
   log.warn(

@@ -8,7 +8,7 @@ import type { MetricsRegistry } from '../metrics/registry.ts';
 import { turnsAt } from '../stores/key-schedule.ts';
 import { isOfSeries, type KeySeries } from '../stores/signing-keys.ts';
 
-/** Interval of the rotation's step, ms: a revoked key counts no longer than a second. */
+/** Interval of the rotation step, ms, so that a revoked key is refused within a second. */
 export const rotationIntervalMs = 250;
 /** Pause after a failure, ms. */
 const pauseMs = 2_000;
@@ -16,13 +16,13 @@ const pauseMs = 2_000;
 /** Dependencies of the rotation. */
 export interface KeyRotationParts {
   readonly keys: KnownKeys;
-  /** The configuration that serves now. */
+  /** Returns the current configuration. */
   readonly config: () => KeySettings;
   readonly audit: Audit;
   readonly log: Pick<Log, 'info'>;
 }
 
-/** Prepares a key of every series that the configuration signs with. Rejects `store_unavailable`. */
+/** Prepares a key of every series that the configuration signs with. Rejects with `store_unavailable`. */
 export async function prepareKeys(config: KeySettings, keys: KnownKeys): Promise<void> {
   await keys.refresh();
   for (const { series, times } of plannedSeries(config))
@@ -30,7 +30,7 @@ export async function prepareKeys(config: KeySettings, keys: KnownKeys): Promise
 }
 
 /**
- * Creates the step that follows changes of the keys, and rotates them on schedule; while the store is unavailable, the present
+ * Creates the step that follows changes of the keys, and rotates them on schedule; while the store is unavailable, the current
  * keys stay in use.
  */
 export function createKeyRotation(parts: KeyRotationParts): () => Promise<void> {

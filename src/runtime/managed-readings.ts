@@ -16,8 +16,8 @@ export interface ManagedReadingsOptions {
 }
 
 /**
- * Compares the users and scope sets that this process has read with those in force. A process whose configuration others have
- * superseded warns, and applies nothing until its content changes.
+ * Compares the users and scope sets that this process has read from its configuration with those in force. If another
+ * configuration has superseded them, the process warns, and applies nothing until their content changes.
  */
 export class ManagedReadings {
   readonly #options: ManagedReadingsOptions;
@@ -26,14 +26,14 @@ export class ManagedReadings {
   #digest: string;
   #isSuperseded = false;
 
-  /** `initial`: the configuration of the start, which has been applied. */
+  /** `initial`: the configuration at the start, which has been applied. */
   constructor(initial: Config, options: ManagedReadingsOptions) {
     this.#options = options;
     this.#digest = managedOf(initial).digest;
     this.#timer = setInterval(() => void this.check(), checkIntervalMs).unref();
   }
 
-  /** The way in which a configuration that was read is applied. */
+  /** `again` if the users and scope sets are those read last, otherwise `next`: the way in which the configuration is applied. */
   readingOf(wanted: Config): ManagedReading {
     return managedOf(wanted).digest === this.#digest ? 'again' : 'next';
   }

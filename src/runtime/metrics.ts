@@ -35,11 +35,11 @@ export interface GatewayMetrics {
   loginsBy(method: string): Counts<'success' | 'failure'>;
   /** Records that a session ended `afterMs` ago, in any process. */
   revocationSeen(afterMs: number): void;
-  /** Reports a listener's connections, and how many it accepts. */
+  /** Adds the gauges of a listener's connections, and of the maximum that it accepts. */
   watchConnections(listener: { readonly sockets: number }, most: { readonly connections: number }): void;
 }
 
-/** Creates the metrics; both functions are called only when they are scraped. */
+/** Creates the metrics; both functions are called only when metrics are scraped. */
 export function createGatewayMetrics(
   openStreams: () => number,
   gateway: () => WatchedGateway,

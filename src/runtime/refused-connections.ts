@@ -24,7 +24,7 @@ const lineIntervalMs = 60_000;
 export class RefusedConnections {
   readonly #total: Record<RefusedBecause, number>;
   #secondsWithout = 0;
-  /** Numbers up to the last line. */
+  /** The numbers at the time of the last line. */
   #logged = { limit: 0, descriptors: 0, address: 0, secondsWithout: 0 };
   /** Time of the last line, by `now`. */
   #lastLine = Number.NEGATIVE_INFINITY;
@@ -63,7 +63,7 @@ export class RefusedConnections {
     if (this.#now() - this.#lastLine >= lineIntervalMs) this.flush();
   }
 
-  /** Writes a line with the numbers since the last one. */
+  /** Logs the numbers since the last line, if there are any. */
   flush(): void {
     const now = { ...this.#total, secondsWithout: this.#secondsWithout };
     const since = reasons

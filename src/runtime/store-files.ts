@@ -4,8 +4,8 @@ import { problemOfDatabaseFile } from '../stores/sqlite/inspect.ts';
 import { StoreOpenError } from '../stores/store-open-error.ts';
 
 /**
- * Cases in which missing files of stores are created: `never` by commands, which need a gateway that has started before; at a
- * first start, if no file suggests an earlier start, whose records would be replaced by empty ones; `always` on request.
+ * Cases in which missing files of stores are created. `never`: by commands, which need a gateway that has started before.
+ * `first-start`: only if no file suggests an earlier start, whose records would be replaced by empty ones. `always`: on request.
  */
 export type Creation = 'never' | 'first-start' | 'always';
 
@@ -15,7 +15,7 @@ export interface StoreFileProblem {
   readonly reason: string;
 }
 
-/** Finds what prevents a start from opening the files of the stores; only for a process that has not opened them. */
+/** Finds the problems that would prevent a start from opening the store files; only for a process that has not opened them. */
 export function problemsOfStoreFiles(config: Config, creates: Creation): readonly StoreFileProblem[] {
   const { records, sessions } = config.stores;
   if (records.kind === 'sqlite' && sessions.kind === 'sqlite' && records.path === sessions.path)
@@ -42,7 +42,7 @@ function problemOfMissing(
 ): string | undefined {
   const address = stores[store];
   const { sessions } = stores;
-  // Checked first: another process that starts creates the records before the sessions.
+  // Checked before the records: another process that starts creates the records before the sessions.
   const isLater = sessions.kind === 'sqlite' && hasContents(sessions.path);
   if (creates === 'always' || address.kind !== 'sqlite' || hasContents(address.path)) return undefined;
   if (creates === 'never')

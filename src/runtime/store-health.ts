@@ -7,7 +7,7 @@ import type { StoreEvents, StoreName, Stores } from './stores.ts';
 export class StoreHealth {
   readonly #log: Pick<Log, 'info' | 'warn'>;
   #stores: Stores | null = null;
-  /** Reasons and beginnings, by `performance.now()`, of unavailability. */
+  /** Unavailable stores, each with the reason and the beginning, by `performance.now()`, of its outage. */
   readonly #outages = new Map<StoreName, { readonly reason: string; readonly since: number }>();
 
   constructor(log: Pick<Log, 'info' | 'warn'>) {
@@ -62,7 +62,8 @@ export class StoreHealth {
   }
 
   /**
-   * The dependencies of `/readyz`: without records the gateway is ready for `stale_if_error`, without sessions always.
+   * The dependencies of `/readyz`: without the records store, the gateway stays ready for `stale_if_error`; without the session
+   * store, always.
    */
   dependencies(staleIfErrorMs: () => number): readonly Dependency[] {
     return [

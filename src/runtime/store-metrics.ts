@@ -72,7 +72,7 @@ function addLogs(registry: MetricsRegistry, logs: readonly StoreLog[]): void {
   );
 }
 
-/** Counted when scraped: the store knows the number without visiting the sessions. */
+/** Adds the metric of live sessions, counted when scraped: the store knows their number without visiting them. */
 function addLiveSessions(registry: MetricsRegistry, sessions: Pick<Sessions, 'countLive'>): void {
   registry.add({
     name: 'sessions',

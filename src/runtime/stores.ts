@@ -55,7 +55,7 @@ export type StoreName = 'records' | 'sessions';
 
 /** Notifications about the stores. */
 export interface StoreEvents {
-  /** `since`, by `performance.now()`: the last sign of life of a separate server, where known. */
+  /** `since`, by `performance.now()`: the time of the last response of a separate server, where known. */
   onUnavailable(store: StoreName, reason: string, since?: number): void;
   onAvailable(store: StoreName): void;
   /** A file of a store was accessible to others, with that mode; it no longer is. */
@@ -70,7 +70,7 @@ export interface StoreEvents {
    * still in the file, because another process is reading it; the next start tries again to remove it.
    */
   onSecretsEncrypted(isRemaining: boolean): void;
-  /** A usable store can't notify of changes, for that reason: caches are revalidated at short intervals. */
+  /** A usable store can't report changes, for that reason: caches are revalidated at short intervals. */
   onNotificationsLost(store: StoreName, reason: string): void;
 }
 
@@ -79,7 +79,7 @@ type WithClock<Name extends keyof Stores> = Pick<Stores, Name> & { readonly serv
 type RecordsStore = WithClock<'records' | 'recordsPool' | 'logs'>;
 type SessionStores = WithClock<'sessions' | 'attempts' | 'singleUse' | 'logs'>;
 
-/** Options of opening the stores. */
+/** Options for opening the stores. */
 export interface OpenStoresOptions {
   /** The clock, epoch ms. */
   readonly now: () => number;
@@ -213,7 +213,7 @@ async function openSessionStores(config: Config, options: OpenStoresOptions): Pr
   return { ...(await openInRedis(address, config, options)), logs: [] };
 }
 
-/** Fate of a missing file, and the events of a store in a file. */
+/** Options of a store in a file: creation, events. */
 function fileOptions(store: StoreName, events: StoreEvents, creates: Creation) {
   return {
     mayCreate: creates !== 'never',

@@ -16,8 +16,8 @@ export interface RestartOnly {
 }
 
 /**
- * Determines which keys need a restart: names of the instance, addresses and ports, stores and the settings they were opened
- * with, including the content of their files at the start.
+ * Creates a function that finds the keys that need a restart: tenant, addresses, ports, engine, workers, TLS turned on or off,
+ * and stores with all settings they were opened with, including the content of their files at the start, `opened`.
  */
 export function rememberStart(opened: ConfiguredFiles): (running: Config, wanted: Config) => RestartOnly {
   return (running, wanted) => {
@@ -61,8 +61,9 @@ function compare(running: Config, wanted: Config): RestartOnly {
 }
 
 /**
- * The running listeners for decisions, each with its settings of the new configuration, or its present ones if the new
- * configuration has no such listener. `others` counts listeners that only one of them has: only a restart opens or closes one.
+ * The running decision listeners, each with its settings in the new configuration, or its current ones if the new configuration
+ * has no such listener. `others` counts the listeners that only one of the two configurations has: only a restart opens or closes
+ * one.
  */
 function adoptedListeners(
   running: Config['forward_auth'],
@@ -79,7 +80,7 @@ function adoptedListeners(
   return { listeners, others: unmatched + left.length };
 }
 
-/** Settings of a listener for decisions that are fixed once it is open. */
+/** Settings of a decision listener that are fixed once it is open. */
 function boundOf({ mode, host, port, tls }: DecisionListenerConfig) {
   return { mode, host, port, hasTls: tls !== undefined };
 }
