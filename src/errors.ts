@@ -78,7 +78,9 @@ export interface RefusalOptions {
   readonly cause?: unknown;
 }
 
-/** A request refused with an error of the table: data, thrown by the code that detects it and written in one place. */
+/**
+ * A refusal of a request with an error of the table: thrown by the code that detects it, and turned into a response in one place.
+ */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly options: RefusalOptions;

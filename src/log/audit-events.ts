@@ -7,12 +7,12 @@ export interface AuditEventKind {
 }
 
 /**
- * The way of an event into the records: `with_change`, in the transaction of the change, which fails without it; `afterwards`:
+ * The way an event gets into the records: `with_change`, in the transaction of the change, which fails without it; `afterwards`,
  * asynchronously, so that revoking access never waits; `counted`, as one of many refusals.
  */
 export type AuditKeeping = 'with_change' | 'afterwards' | 'counted';
 
-/** Object of a change. */
+/** The object that an event is about. */
 export interface AuditTarget {
   readonly type: 'user' | 'scope_set' | 'api_key' | 'session' | 'signing_key' | 'configuration';
   readonly id: string;

@@ -1,4 +1,4 @@
-/** Escapes every character with an effect on a terminal or on lines, as in `\u{1b}`. */
+/** Escapes every character that could affect a terminal or break a line, in the form `\u{1b}`. */
 export function escapeControls(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,

@@ -2,12 +2,12 @@ import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 
-/** Maximum pending for a stalled reader; beyond it new lines are lost, rather than the gateway. */
+/** Maximum number of pending bytes if the reader is stalled; beyond it, new lines are dropped rather than memory exhausted. */
 const maxPendingBytes = 32 * 1024 * 1024;
-/** The size of a batch; smaller if the oldest line has waited long enough. */
+/** Size of a batch, bytes; a smaller one is written once its oldest line has waited for {@link maxDelayMs}. */
 const batchBytes = 64 * 1024;
 const maxDelayMs = 100;
-/** The pause after a failed write (the reader is behind, or the disk full), doubled after each further one. */
+/** Pause after a failed write (the reader is behind, or the disk full), ms; doubled after each further one. */
 const initialPauseMs = 1;
 const maxPauseMs = 100;
 /** Lines are encoded into pieces of memory of this size; longer ones get one of their own. */
@@ -18,7 +18,7 @@ const maxFlushMs = 1_000;
 const flushPauseMs = 10;
 const nothing = Buffer.alloc(0);
 
-/** Writes to a file, created if missing, or to a descriptor; never waits for a pipe, socket or terminal. */
+/** Creates a writer to a file, created if missing, or to a descriptor; it never waits for a pipe, socket or terminal. */
 export function createLineWriter(destination: number | string): LineWriter {
   return new LineWriter(
     typeof destination === 'string'
@@ -27,16 +27,16 @@ export function createLineWriter(destination: number | string): LineWriter {
   );
 }
 
-/** A descriptor, and the object that would close it when collected. */
+/** A descriptor, and the object, if any, that would close it when garbage-collected. */
 interface Outlet {
   readonly descriptor: number;
   readonly owner?: Socket;
 }
 
 /**
- * Opens a descriptor's file without blocking, so that a write that would have to wait for a reader fails at once: a blocked write
- * would hold a thread of the pool, and a process waits for its threads to exit. A pipe or terminal is opened again, because other
- * holders of the descriptor don't expect such failures; a socket can't be, so `Socket` switches its mode.
+ * Opens a descriptor's file in non-blocking mode, so that a write that would have to wait for a reader fails at once: a blocked
+ * write would hold a thread of the pool, and a process waits for its threads to exit. A pipe or terminal is opened again, because
+ * other holders of the descriptor don't expect such failures; a socket can't be, so `Socket` switches its mode.
  */
 function openWithoutBlocking(descriptor: number): Outlet {
   const kind = fstatSync(descriptor);
@@ -123,7 +123,7 @@ export class LineWriter {
     }
   }
 
-  /** Resolves once everything pending has been written, or can't be. */
+  /** Resolves once everything pending has been written, or writing has failed. */
   written(): Promise<void> {
     if (this.#pendingBytes === 0) return Promise.resolve();
     if (!this.#isWriting) this.#writeNext();

@@ -62,7 +62,7 @@ export interface AuditEntry {
   /** The beginning of `User-Agent`. */
   readonly userAgent?: string;
   readonly requestId: string | null;
-  /** Count of the events that one entry represents; instants in epoch ms. */
+  /** The number of events that the entry represents, and the instants of the first and the last, epoch ms. */
   readonly repeated?: { readonly count: number; readonly first: number; readonly last: number };
 }
 
@@ -117,7 +117,7 @@ export function createLog(
   return createLogOn(writer, settings, { isTerminal });
 }
 
-/** The same log on any stream of lines. */
+/** Creates the same log on any stream of lines. */
 export function createLogOn(
   stream: DestinationStream & Partial<Pick<LineWriter, 'flush' | 'written'>>,
   settings: LogSettings,
@@ -205,7 +205,7 @@ function auditLine(entry: AuditEntry): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** Three digits of each number below 1,000. */
+/** Each number below 1,000, in three digits. */
 const threeDigits = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, '0'));
 
 /** Creates a formatter of instants (RFC 3339) that computes the calendar once a second. */

@@ -1,13 +1,13 @@
 import { Durations, shortBounds } from './durations.ts';
 import type { MetricsRegistry } from './registry.ts';
 
-/** Counts of a mode, by route and then by outcome. */
+/** Counts of one mode of listeners, by route and then by outcome, and its durations. */
 interface ModeCounts {
   readonly routes: Map<string, Map<string, number>>;
   readonly durations: Durations;
 }
 
-/** Counts decisions for other proxies. The configuration and the table of refusals bound its labels. */
+/** Counts decisions for other proxies. The configuration and the table of refusals bound the number of series. */
 export class DecisionCounts {
   readonly #modes = new Map<string, ModeCounts>();
 

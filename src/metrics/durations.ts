@@ -5,7 +5,7 @@ export const shortBounds = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5,
 ];
 
-/** Durations by upper bound, as plain numbers: samples of a histogram are made only when scraped. */
+/** Counts of durations by upper bound, as plain numbers: samples of a histogram are made only when scraped. */
 export class Durations {
   readonly #boundsSeconds: readonly number[];
   /** A count per bound, and one for longer durations. */

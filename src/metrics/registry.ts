@@ -9,8 +9,8 @@ export interface Sample {
 }
 
 /**
- * The combination of a metric over the processes of a gateway: its sum; a single value, where all have the same; or each
- * process's own, by a label `worker`.
+ * The way in which the values of several processes combine into one: their sum, minimum, maximum or average. `each` keeps them
+ * apart, by a label `worker`.
  */
 export type Combination = 'sum' | 'min' | 'max' | 'average' | 'each';
 
@@ -38,7 +38,7 @@ interface SampledMetric {
 
 /** Load of a pool of connections at one moment; each connection is either `busy` or `free`. */
 export interface PoolLoad {
-  /** Connections that carry something, or are being opened for it. */
+  /** Connections in use, or being opened for use. */
   readonly busy: number;
   readonly free: number;
   readonly waiting: number;
@@ -67,7 +67,7 @@ export class MetricsRegistry {
     this.add({ name, help, type: 'gauge', combination, collect: () => [{ labels: {}, value: read() }] });
   }
 
-  /** Adds values read when metrics are scraped, each after its label value. */
+  /** Adds one value for each value of the label, read when metrics are scraped. */
   gaugeBy(
     label: string,
     name: string,
@@ -92,7 +92,7 @@ export class MetricsRegistry {
     return counts;
   }
 
-  /** Every metric of this moment. */
+  /** Returns every metric with its present samples. */
   async snapshot(): Promise<MetricSnapshot[]> {
     const all = (await this.#registry.getMetricsAsJSON()) as unknown as PromClientMetric[];
     return all.map(({ name, help, type, values }) => {

@@ -28,7 +28,7 @@ class RouteCounts {
   }
 }
 
-/** Counts every request of the public listener. The configuration and the table of refusals bound its labels. */
+/** Counts every request of the public listener. The configuration and the table of refusals bound the number of series. */
 export class RequestCounts {
   readonly #routes = new Map<string, RouteCounts>();
   readonly #refusals: Counts<string>;

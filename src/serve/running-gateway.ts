@@ -34,7 +34,7 @@ export interface Opened {
   readonly address: AddressInfo;
   /** Addresses of the listeners of `forward_auth`, in their order. */
   readonly decisionAddresses: readonly AddressInfo[];
-  /** The activation token made by Postern until there is an administrator; null when there is none to show. */
+  /** The activation token that Postern generated, while there is no administrator; null if there is none to show. */
   readonly bootstrapToken: string | null;
 }
 
@@ -43,7 +43,7 @@ export interface Serving {
   readonly opened: Opened;
   /**
    * Switches to another configuration; requests in flight finish under the old one. The users and scope sets of the new one are
-   * applied as `reading` says. Rejects, with everything as it was, when that fails or a file can't be used.
+   * applied as `reading` says. Rejects, leaving everything unchanged, if that fails or a file can't be used.
    */
   reload(next: CompleteConfiguration, reading: ManagedReading): Promise<ManagedOutcome['outcome']>;
   /** Uses these certificates for new connections. */

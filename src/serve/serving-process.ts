@@ -13,12 +13,12 @@ import type { BackgroundWork } from '../runtime/background-work.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import type { CompleteConfiguration, Opened, Serving } from './running-gateway.ts';
 
-/** Time to write the remaining audit events at a stop, ms: two attempts at an unavailable store. */
+/** Maximum time to write the remaining audit events at a stop, ms: two attempts if the store is unavailable. */
 const maxAuditFlushMs = 2_000;
 
-/** Parts of a {@link ServingProcess}, in the order in which they are started. */
+/** Parts of a {@link ServingProcess}. */
 export interface ServingParts {
-  /** The configuration of the start. */
+  /** The configuration at the start. */
   readonly config: Config;
   readonly lasting: LastingParts;
   readonly current: CurrentGateway;
@@ -28,7 +28,7 @@ export interface ServingParts {
   readonly opened: Opened;
 }
 
-/** The one process of a gateway that serves requests, or one of several: its listeners, stores and background work. */
+/** A process that serves requests, alone or as one of several in a gateway: its listeners, stores and background work. */
 export class ServingProcess implements Serving {
   readonly opened: Opened;
   readonly #parts: ServingParts;

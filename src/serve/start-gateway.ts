@@ -10,7 +10,7 @@ import { startProcess } from './start-process.ts';
 export interface StartOptions {
   /** The clock, epoch ms. */
   readonly now?: () => number;
-  /** True if people see a page of `builtin:echo`; by default, everyone gets JSON. */
+  /** True if browsers get a page from `builtin:echo`; by default, everyone gets JSON. */
   readonly showsEchoPage?: boolean;
   /** Finds the addresses of host names; default: as this system is configured. */
   readonly resolve?: Resolve;

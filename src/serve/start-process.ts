@@ -34,17 +34,19 @@ const retryDelayMs = 250;
 
 /** Options of a process that serves, apart from the configuration. */
 export interface ProcessStart {
-  /** Content at the start of the gateway of the files that the stores are opened with, whatever they contain now. */
+  /**
+   * Content of the files that the stores are opened with, as read at the start of the gateway, even if they have changed since.
+   */
   readonly storeFiles: ConfiguredFiles;
-  /** True if people see a page of `builtin:echo`; programs always get JSON. */
+  /** True if browsers get a page from `builtin:echo`; programs always get JSON. */
   readonly showsEchoPage: boolean;
   /** Cases in which missing files of stores are created. */
   readonly creates: Creation;
   /** True if users and scope sets of the configuration are applied; false if another process of the gateway has applied them. */
   readonly appliesManaged: boolean;
-  /** Called when the process is about to listen. */
+  /** Returns the addresses to listen on; called when the process is about to listen. */
   readonly addresses: () => Promise<ListenerAddresses>;
-  /** True if other processes listen there, too. */
+  /** True if other processes listen on the same addresses. */
   readonly sharesPorts: boolean;
 }
 
@@ -107,7 +109,7 @@ export async function startProcess(
   });
 }
 
-/** Applies the users and scope sets of the configuration: those of the latest start count, whatever was in force. */
+/** Applies the users and scope sets of the configuration: the latest start wins, whatever was in force. */
 async function applyAtStart(
   config: Config,
   { stores, log, auditTrail: { audit } }: Pick<LastingParts, 'stores' | 'log' | 'auditTrail'>,
@@ -172,9 +174,9 @@ async function openListeners(
 }
 
 /**
- * Creates the retry of steps that need the records store, which may become unavailable again once open: a step is repeated while
- * it is, for as long from now as opening may take. Rejects with the step's error; with a {@link StoreOpenError} that names the
- * store if it is unavailable at the end.
+ * Creates a function that runs a step and, while the records store is unavailable, repeats it until {@link recordsTimeoutMs} from
+ * now: an open store can become unavailable again. Rejects with any other error of the step, or with a {@link StoreOpenError}
+ * that names the store if it is still unavailable at the end.
  */
 function createRetry({ stores: { records } }: Config) {
   const deadline = performance.now() + recordsTimeoutMs;

@@ -19,7 +19,7 @@ const samplerNames = [
   'parentbased_always_off',
   'parentbased_traceidratio',
 ] as const;
-/** Variables of the endpoint; the first that is set counts. */
+/** Environment variables for the endpoint; the first that is set counts. */
 const endpointNames = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const;
 const defaultSampler = 'parentbased_always_on';
 
@@ -62,7 +62,7 @@ export function readTracingSettings(env: NodeJS.ProcessEnv, onProblem: OnProblem
   };
 }
 
-/** True if the exporter can use the endpoint: for one it can't parse it silently uses its default, or fails at each export. */
+/** True if the exporter can use the endpoint. If it can't parse one, it silently uses its default, or fails at each export. */
 function isCollector(endpoint: string): boolean {
   const url = URL.parse(`${endpoint}/`);
   return url !== null && /^https?:$/.test(url.protocol);

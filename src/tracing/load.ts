@@ -3,7 +3,10 @@ import type { ExportEvents } from './open-telemetry.ts';
 import type { Attributes } from './span.ts';
 import type { Tracing } from './tracing.ts';
 
-/** Tracing as the `OTEL_*` variables ask for it, or null, with nothing loaded. `attributes` name the service unless they do. */
+/**
+ * Loads tracing if the `OTEL_*` variables ask for it; otherwise returns null and loads nothing. `attributes` name the service,
+ * unless the variables do.
+ */
 export async function loadTracing(
   env: NodeJS.ProcessEnv,
   attributes: Attributes,

@@ -39,8 +39,9 @@ const failureAttribute = 'error.type';
 const maxCloseMs = 2_000;
 
 /**
- * Spans of the OpenTelemetry SDK, exported by OTLP over HTTP as the environment says. The only file that imports the SDK, and
- * itself only imported if there is something to export. `attributes` name the service; the environment overrides them.
+ * Creates spans with the OpenTelemetry SDK, exported by OTLP over HTTP as the environment says. This is the only file that
+ * imports the SDK, and it is loaded only if there is something to export. `attributes` name the service; the environment
+ * overrides them.
  */
 export function createOpenTelemetry(
   { sampler, batch }: TracingSettings,
@@ -65,7 +66,7 @@ export function createOpenTelemetry(
   };
 }
 
-/** A span that is not sampled costs no more than this check: it is dropped here. */
+/** Begins a span; null if it is not sampled, so that it costs no more than this check. */
 function beginSpan(
   tracer: Tracer,
   { name, kind, attributes }: SpanStart,

@@ -1,6 +1,6 @@
 const pattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 const length = 55;
-/** A value of a later version, whose additions follow another dash. */
+/** Matches a value of a later version, whose additions follow another dash. */
 const laterVersion = /^(?!00|ff)[0-9a-f]{2}-.{52}(?:-|$)/;
 const sampledFlag = 1;
 
@@ -10,7 +10,10 @@ interface TraceParent {
   readonly isSampled: boolean;
 }
 
-/** A `traceparent` in version 00: the value, or what is known of a later version's; null if invalid (W3C Trace Context §3.2). */
+/**
+ * The `traceparent` in version 00: `value` itself, or the version 00 part of a later version; null if invalid (W3C Trace Context
+ * §3.2).
+ */
 export function acceptTraceparent(value: string): string | null {
   if (value.length === length && pattern.test(value)) return value;
   if (!laterVersion.test(value)) return null;

@@ -5,11 +5,14 @@ import type { Span, SpanSource, SpanStart } from './span.ts';
 export interface Tracing extends SpanSource {
   /** Runs the work within a span, or within none if null. */
   run<T>(span: Span | null, work: () => T): T;
-  /** Runs the work in a child of the current span, if any: it ends with the work or its promise, and records a failure's code. */
+  /**
+   * Runs the work in a child of the current span, if there is one. The child ends with the work or its promise, and records a
+   * failure's code.
+   */
   around<T>(start: () => SpanStart, work: (span: Span | null) => T): T;
 }
 
-/** Adds the current span to a source of spans. */
+/** Creates tracing, which knows the current span, on a source of spans. */
 export function createTracing(source: SpanSource): Tracing {
   const current = new AsyncLocalStorage<Span | null>();
   const run = <T>(span: Span | null, work: () => T): T => current.run(span, work);

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { ListenerAddress } from '../listeners/listeners.ts';
 
 /**
- * Listens at all of these addresses alone, for a moment, so that a port in use is an error, although the workers that listen next
- * share it. Resolves to the addresses, with the ports that the system has chosen in place of 0; rejects with Node's error.
+ * Briefly listens on all of these addresses exclusively, so that a port in use is an error, although the workers will share their
+ * ports. Resolves to the addresses, with the ports that the system has chosen in place of 0; rejects with Node's error.
  */
 export async function claimPorts(addresses: readonly ListenerAddress[]): Promise<ListenerAddress[]> {
   const servers = addresses.map(() => createServer((socket) => socket.destroy()));

@@ -4,8 +4,8 @@ import type { DependencyState, Readiness } from '../http/readiness.ts';
 const unknown: Readiness['dependencies'] = { records: { ok: false }, sessions: { ok: false } };
 
 /**
- * Combines the readiness of several workers: the gateway is ready while one of them is, and a dependency is ok if it is for
- * every worker that has responded. Null stands for a worker that has not.
+ * Combines the readiness of several workers: the gateway is ready while one of them is, and a dependency is ok if it is for every
+ * worker that has responded. `null` stands for a worker that hasn't.
  */
 export function combineReadiness(states: readonly (Readiness | null)[], isDraining: boolean): Readiness {
   const known = states.filter((state) => state !== null);

@@ -6,7 +6,7 @@ const maxLineBytes = 1024 * 1024;
 
 /**
  * Passes on the output of a process in whole lines, several at a time, so that the lines of two processes never mix. Resolves
- * when the process has closed the stream; an unfinished line then gets its end.
+ * when the process has closed the stream; an unfinished line is then ended.
  */
 export function passLines(from: Readable, write: (lines: string) => void): Promise<void> {
   let pieces: Buffer[] = [];

@@ -23,7 +23,7 @@ export async function responsesOf<Value>(
   return [...responses];
 }
 
-/** Keeps no process alive. */
+/** Resolves after `ms`; the timer does not keep the process alive. */
 function after(ms: number): Promise<void> {
   return sleep(ms, undefined, { ref: false });
 }

@@ -9,7 +9,7 @@ import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../st
 export interface WorkerStart
   extends CompleteConfiguration,
     Pick<ProcessStart, 'storeFiles' | 'showsEchoPage' | 'creates' | 'appliesManaged'> {
-  /** True if the log is read on a terminal. */
+  /** True if the log is written to a terminal. */
   readonly isTerminal: boolean;
   /** The name of the gateway in `Postern-Via`. */
   readonly via: string;

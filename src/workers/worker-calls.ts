@@ -4,14 +4,14 @@ import { Refusal, type RefusalCode } from '../errors.ts';
 import type { MetricSnapshot } from '../metrics/registry.ts';
 import type { WorkerFunctions } from './worker-api.ts';
 
-/** Message of the supervisor: a function to be called. */
+/** A message of the supervisor: a call of a function of the worker. */
 export interface Call {
   readonly call: number;
   readonly name: keyof WorkerFunctions;
   readonly args: readonly unknown[];
 }
 
-/** Messages of a worker: the response to a call, the sign that it can be called, and its counts. */
+/** A message of a worker: the response to a call, the sign that the worker can be called, or its counts. */
 export type WorkerMessage =
   | { readonly response: number; readonly value: unknown }
   | { readonly response: number; readonly error: SentError }
@@ -24,7 +24,7 @@ interface SentError {
   readonly message: string;
   /** Members of Node's errors, and the stack. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** Findings of `managed`. */
+  /** Findings of an error of kind `managed`. */
   readonly findings: readonly Finding[];
   /** Code of the cause. */
   readonly causeCode: string | undefined;

@@ -13,10 +13,10 @@ import { type Call, respondTo, type WorkerMessage } from './worker-calls.ts';
 /** Interval of reports, ms; counts of that time are lost if a worker is killed. */
 const reportIntervalMs = 250;
 
-/** The members of a worker's process that the worker uses. */
+/** The members of `process` that a worker uses. */
 export type WorkerTerminal = Pick<NodeJS.Process, 'on' | 'once' | 'send' | 'exit'>;
 
-/** Serves as the supervisor says, until the supervisor stops it or is gone. */
+/** Serves as the supervisor directs, until the supervisor stops the worker or is gone. */
 export function serveAsWorker(terminal: WorkerTerminal): void {
   // The channel closes with the supervisor; `disconnect` is the event to act on then.
   const send = (message: WorkerMessage) => terminal.send?.(message, undefined, undefined, () => {});
@@ -99,16 +99,16 @@ class Worker implements WorkerFunctions {
     void this.#end();
   }
 
-  /** Ends without the supervisor, and without the delay of `shutdown`: no probe can tell a load balancer about the end. */
+  /** Stops when the supervisor is gone, without the delay of `shutdown`: no probe can tell a load balancer about the end. */
   endAlone(): void {
     void this.#end(0);
   }
 
   async #end(delayMs?: number): Promise<void> {
-    // The supervisor may go while it waits for this one to drain.
+    // The supervisor may end while it waits for this worker to drain.
     if (this.#isEnding) return;
     this.#isEnding = true;
-    // Not left to the event loop: a start under way would go on.
+    // Not left to the event loop: a start in progress would continue.
     if (this.#serving === null) return this.#terminal.exit(1);
     await this.#serving.stop(delayMs);
     await this.#parts?.log.close();

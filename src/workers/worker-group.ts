@@ -71,7 +71,7 @@ export class WorkerGroup implements Serving {
     this.#slots = Array.from({ length: options.count }, (_, index) => new WorkerSlot(index + 1, slotOptions));
   }
 
-  /** Serves; the first worker makes and migrates the stores before the others open them. Rejects as a worker does. */
+  /** Starts serving; the first worker creates and migrates the stores before the others open them. Rejects as a worker does. */
   async start(initial: CompleteConfiguration, storeFiles: ConfiguredFiles): Promise<this> {
     this.#current = initial;
     this.#storeFiles = storeFiles;
@@ -119,7 +119,7 @@ export class WorkerGroup implements Serving {
     });
   }
 
-  /** The public keys of assertions, from the first worker that responds: all have the same. Null: none does. */
+  /** The public keys of assertions, from the first worker that responds: all have the same. Null if none does. */
   async assertionKeys(): Promise<object | null> {
     const asked = this.#serving().map((worker) => worker.call('assertionKeys'));
     return Promise.any(asked).catch(() => null);
@@ -149,7 +149,7 @@ export class WorkerGroup implements Serving {
       } catch (error) {
         // A killed or crashed worker says nothing about the configuration.
         if (error instanceof WorkerEnded) continue;
-        // It may still adopt a configuration that isn't in force.
+        // The worker may still adopt a configuration that isn't in force.
         if (error instanceof NoResponse) judge.kill();
         throw error;
       }
@@ -187,10 +187,10 @@ export class WorkerGroup implements Serving {
     await Promise.all(turning);
   }
 
-  /** Drains and ends all of them; rejects if one had to be killed, or failed. */
+  /** Drains and ends all workers; rejects if one had to be killed, or failed. */
   async stop(): Promise<void> {
     this.#isDraining = true;
-    // A second signal, for which this process ends at once, ends them, too.
+    // A second signal ends this process at once, and the workers with it.
     process.once('exit', () => this.kill());
     const { delay, timeout } = this.#current.config.shutdown;
     const ends = await Promise.all(this.#slots.map((slot) => slot.stop(delay + timeout + stopMarginMs)));

@@ -10,7 +10,7 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The end of a worker in the middle of a call, or a worker that could not be started at all. */
+/** The error of a call if the worker has ended, or of a worker that could not be started at all. */
 export class WorkerEnded extends Error {
   readonly code = 'worker_ended';
 
@@ -20,7 +20,7 @@ export class WorkerEnded extends Error {
   }
 }
 
-/** Destinations of what a worker writes, whole lines at a time. */
+/** Destinations of a worker's output, called with whole lines. */
 export interface Outputs {
   readonly log: (lines: string) => void;
   readonly errors: (lines: string) => void;
@@ -41,14 +41,14 @@ export class WorkerProcess {
   hasEnded = false;
   readonly #child: ChildProcess;
 
-  /** Starts the process of worker number `slot`, which lists of processes show. Throws if the system can't start it. */
+  /** Starts the process of worker number `slot`, a number that process listings show. Throws if the system can't start it. */
   constructor(slot: number, outputs: Outputs) {
     const child = fork(entry, [`worker-${slot}`], {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.#child = child;
-    // Errors of its channel, too: the exit event reports a dead worker.
+    // Includes errors of the channel; the exit event reports a dead worker.
     child.on('error', () => {});
     if (child.pid === undefined)
       throw new WorkerEnded('a worker could not be started: the system has no room for it');
@@ -83,7 +83,7 @@ export class WorkerProcess {
   }
 }
 
-/** Describes an end in a sentence: the signal or the exit code. */
+/** Describes the end of a process: its signal or exit code. */
 export function describeEnd({ code, signal }: ProcessEnd): string {
   return signal ?? `exit code ${code}`;
 }

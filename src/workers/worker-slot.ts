@@ -16,7 +16,7 @@ export class Restarts {
   #ends = 0;
   #servedSince: number | null = null;
 
-  /** `now` in ms; default: a clock that never goes back. */
+  /** `now`: a monotonic clock, ms; default `performance.now()`. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -37,7 +37,7 @@ export class Restarts {
 
 /** Options of every slot of a gateway. */
 export interface SlotOptions {
-  /** Start of a process in place of one that ended; called once the process has loaded. */
+  /** Returns the arguments for a process that replaces one that ended; called once the new process has loaded. */
   readonly startAgain: () => { readonly start: WorkerStart; readonly addresses: ListenerAddresses };
   /** Called with the counts of a process that has ended. */
   readonly onEnded: (counts: readonly MetricSnapshot[]) => void;
@@ -45,7 +45,7 @@ export interface SlotOptions {
   readonly log: Pick<Log, 'info' | 'error'>;
 }
 
-/** Slot of one worker: a process that serves, or another that is started in place of it. */
+/** Slot of one worker: a process that serves, and after its end another in its place. */
 export class WorkerSlot {
   /** Number of the worker, from 1. */
   readonly number: number;
@@ -54,11 +54,11 @@ export class WorkerSlot {
   #process: WorkerProcess | null = null;
   #isServing = false;
   #isStopping = false;
-  /** True if the process was ended because another configuration came. */
+  /** True if the process was killed while it was starting with an outdated configuration. */
   #isOutdated = false;
   /** Error of the last start. */
   #failure: unknown = null;
-  /** Resolves to the end of the last process, once no other is started. */
+  /** Resolves to the end of the last process, once no further one will be started. */
   #kept: Promise<ProcessEnd | null> = Promise.resolve(null);
 
   constructor(number: number, options: SlotOptions) {
@@ -104,14 +104,14 @@ export class WorkerSlot {
     return metrics;
   }
 
-  /** Starts over if the process that is starting has a configuration that is no longer the latest. */
+  /** Kills a process that is still starting, so that another starts with the latest configuration. */
   startAnew(): void {
     if (this.#isServing || this.#launched.hasEnded) return;
     this.#isOutdated = true;
     this.#launched.kill();
   }
 
-  /** Drains and ends the process; resolves to how it ended, null if there was none. After `timeoutMs` it is killed. */
+  /** Drains and ends the process, killing it after `timeoutMs`; resolves to how it ended, or null if it did not serve. */
   async stop(timeoutMs: number): Promise<ProcessEnd | null> {
     this.#isStopping = true;
     const { serving } = this;
