@@ -78,9 +78,7 @@ export interface RefusalOptions {
   readonly cause?: unknown;
 }
 
-/**
- * A refusal of a request with an error of the table: thrown by the code that detects it, and turned into a response in one place.
- */
+/** A refusal of a request with an error of the table: thrown where it is detected, and turned into a response in one place. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly options: RefusalOptions;

@@ -33,10 +33,7 @@ interface InvalidConfig {
 
 /** A valid configuration, or all problems of an invalid one. */
 export type LoadedConfig = (ValidConfig | InvalidConfig) & {
-  /**
-   * Absolute paths of the configuration file, of every `{ file: PATH }` in it, found or not, and of other files that are
-   * unusable.
-   */
+  /** Absolute paths of the configuration file, of every `{ file: PATH }` in it, found or not, and of unusable files it names. */
   readonly sources: readonly string[];
 };
 
@@ -99,9 +96,7 @@ function invalid(problems: readonly ConfigProblem[], hasFileProblems = false): I
   return { problems, hasFileProblems };
 }
 
-/**
- * Matches findings of the tree about the same value as `issue`, so that an unset variable isn't reported as a missing key, too.
- */
+/** Matches findings about the same value as `issue`, so that an unset variable isn't reported as a missing key, too. */
 function isAbout(issue: Finding): (finding: Finding) => boolean {
   return ({ path, offset }) => offset === undefined && keyOf(path) === keyOf(issue.path);
 }

@@ -4,10 +4,7 @@ const groupCount = 8;
 const networkGroups = 4;
 const group = /^[0-9a-f]{1,4}$/;
 
-/**
- * The key under which an address is counted: IPv4 (also IPv4-mapped IPv6) in full, IPv6 by its /64, which usually belongs to one
- * customer.
- */
+/** The key under which an address is counted: IPv4, mapped or not, in full; IPv6 by its /64, which is usually one customer's. */
 export function addressKey(address: string): string {
   const groups = plainGroups(address);
   if (groups !== undefined)

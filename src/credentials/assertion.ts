@@ -76,10 +76,7 @@ function randomId(): string {
   return id;
 }
 
-/**
- * The claim `htt`: SHA-256 of path and query in base64url. A final `?` is left out: many servers can't tell an empty query from
- * none.
- */
+/** The claim `htt`: SHA-256 of path and query. A `?` with no query is left out, as many servers can't tell the difference. */
 function targetHash(target: string): string {
   const end = target.length - 1;
   return hash('sha256', target.indexOf('?') === end ? target.slice(0, end) : target, 'base64url');
@@ -95,10 +92,7 @@ const claimOf: Readonly<Record<string, string>> = {
   'X-Auth-Key-Id': 'key_id',
 };
 
-/**
- * The caller's claims: the values of its identity headers, byte for byte. An empty value gives no claim, except that no scopes
- * give `""`.
- */
+/** The caller's claims: values of identity headers, byte for byte. Empty values are left out, except that no scopes are `""`. */
 function callerClaims(headers: readonly string[]): Readonly<Record<string, string>> {
   const claims: Record<string, string> = {};
   for (let i = 0; i < headers.length; i += 2) {
@@ -138,9 +132,8 @@ export function pairAssertionKey({
 }
 
 /**
- * Creates a function that returns the current signing key of a ring. Throws, when created, if there is none; if there is none
- * later, the last key stays in use: an assertion is signed while a connection is being written to, where no error can be
- * reported.
+ * Creates a function that returns the current signing key of a ring. Throws, when created, if there is none; later the last key
+ * stays in use: an assertion is signed while a connection is being written to, where no error can be reported.
  */
 export function createPairKeys(ring: Pick<KeyRing, 'signer'>, algorithm: PairAlgorithm): () => AssertionKey {
   let signer = ring.signer(algorithm);

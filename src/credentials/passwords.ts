@@ -5,10 +5,7 @@ import type { Awaitable } from '../stores/awaitable.ts';
 import { dummyHash, verifyPasswordHash } from './password-hashes.ts';
 import { createWorkQueue, type WorkLoad } from './work-queue.ts';
 
-/**
- * The result of checking a password; `rehash` is true if it is correct but its hash has other parameters than those configured
- * now.
- */
+/** The result of checking a password; `rehash`: it is correct, but its hash has other parameters than are configured now. */
 export interface PasswordVerdict {
   readonly ok: boolean;
   readonly rehash: boolean;
@@ -30,10 +27,7 @@ export interface PasswordHasher {
 
 /** Time for which the costs read from the store are used, ms. */
 const maxCostsAgeMs = 60_000;
-/**
- * Maximum length before NFC, in UTF-16 units: NFC never turns 1.5 of them into less than one UTF-8 byte, so a longer text is
- * always too long.
- */
+/** Maximum length before NFC, in UTF-16 units: NFC never turns 1.5 of them into less than one UTF-8 byte. */
 const maxRawLength = 2 * maxPasswordBytes;
 
 /** The password as hashed: NFC, at least `minLength` code points, at most 1,024 bytes; otherwise the problem. */

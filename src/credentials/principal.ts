@@ -19,18 +19,11 @@ export interface Principal {
   readonly scopes: readonly string[];
   /** The same scopes, for lookups. */
   readonly held: Readonly<HeldScopes>;
-  /**
-   * True for a session whose sign-in asked for a `scope`: it counts as having fewer rights than its user, whatever the scope
-   * named.
-   */
+  /** True for a session whose sign-in asked for a `scope`: its rights count as restricted, whatever the scope named. */
   readonly isRestricted: boolean;
-  /**
-   * The sign-in at a provider with which the session began; null if there was none. Null for a key, whose record has the origin.
-   */
+  /** The sign-in at a provider with which a session began; null if there was none, and for a key, whose record has it. */
   readonly origin: SessionOrigin | null;
-  /**
-   * Ids of the scope sets that the credential holds: its holder may grant a set to others, including scopes added to it later.
-   */
+  /** Ids of the credential's scope sets: its holder may grant a set to others, including scopes added to it later. */
   readonly scopeSets: readonly string[];
   /** The id of the session or of the key. */
   readonly credentialId: string;

@@ -28,9 +28,7 @@ export interface SignedCookie {
   learnSecretsOf(values: readonly string[]): Promise<void>;
 }
 
-/**
- * Creates the codec of a cookie's values. `purpose` is that of {@link createMac}; `shape` matches a value and captures its parts.
- */
+/** Creates the codec of a cookie's values; `purpose` as for {@link createMac}; `shape` matches a value and captures its parts. */
 export function createSignedCookie(
   { secrets, tenant, name }: SignedCookieOptions,
   purpose: string,

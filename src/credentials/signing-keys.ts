@@ -78,9 +78,7 @@ export class KnownKeys {
     await within(catchUpMs, this.refresh(), timedOut).catch(() => {});
   }
 
-  /**
-   * Reads the keys if the records have changed since the last reading, or if it was long ago. Rejects with `store_unavailable`.
-   */
+  /** Reads the keys if the records have changed since the last reading, or it was long ago. Rejects with `store_unavailable`. */
   async refresh(): Promise<void> {
     // One query at a time, however many ask: the store may not respond.
     await this.#reading?.catch(() => {});
@@ -106,10 +104,7 @@ export class KnownKeys {
     return isDue(decideTurn(keys, times, this.time()));
   }
 
-  /**
-   * Adds, replaces or removes the keys of a series that are due; afterwards it has a signing key. Rejects with
-   * `store_unavailable`.
-   */
+  /** Makes the changes that are due in a series, which then has a signing key. Rejects with `store_unavailable`. */
   async turn(series: KeySeries, times: KeyTimes, audit?: AuditOf<KeyChange>): Promise<KeyChange> {
     // A key pair is made only for a store that needs one: generating RSA takes long.
     let candidate: NewSigningKey | null = null;

@@ -29,13 +29,11 @@ export interface AssertionRules {
   readonly now: () => number;
 }
 
-/**
- * Maximum length in characters, that of the request target in which assertions arrive; with the groups of a large directory,
- * tokens reach 16 KiB.
- */
+/** Maximum length, that of a request target with a token; tokens with the groups of a large directory reach 16 KiB. */
 const maxTokenLength = 64 * 1024;
 /** The last second that a Date can represent. */
 const maxSeconds = 8_640_000_000_000;
+/** Maximum length of a subject or session id of a provider, in UTF-16 units. */
 export const maxSubjectLength = 255;
 
 /**

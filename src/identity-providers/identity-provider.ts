@@ -64,10 +64,7 @@ export interface IdentityProviderOptions {
   readonly redeemTimeoutMs?: number;
 }
 
-/**
- * Time, ms, for which an id stays marked as used after it is no longer accepted: covers clock differences of replicas and a slow
- * provider.
- */
+/** Time for which an id stays used after its acceptance ends, ms: for clock differences of replicas and slow providers. */
 const usedMarginMs = 60_000;
 const redeemTimeoutMs = 9_000;
 
@@ -127,10 +124,7 @@ export class IdentityProvider {
     return metadata === undefined || canReturnCodes(metadata);
   }
 
-  /**
-   * The URL at which a browser signs out at the provider (RP-Initiated Logout §2); null if there is none, or the metadata can't
-   * be fetched.
-   */
+  /** The URL for signing out at the provider (RP-Initiated Logout §2); null if there is none, or it can't be fetched. */
   async endSessionUrl(parameters: EndSessionParameters): Promise<string | null> {
     const metadata = await this.#discovery.get().catch(() => undefined);
     const endpoint = metadata?.end_session_endpoint;

@@ -49,9 +49,7 @@ function describeRequest(fields: Fields, paint: Paint): string {
   ].join('  ');
 }
 
-/**
- * Formats an audit event without its id, target, request id and user agent, which are for searching the JSON lines and the store.
- */
+/** Formats an audit event without its id, target, request id and user agent, which the JSON lines and the store have. */
 function describeAudit(fields: Fields, paint: Paint): string {
   const { audit, event, outcome, actor, id, subject, target, changes, address, ...rest } = fields;
   const { user_agent, request_id, ...others } = rest;

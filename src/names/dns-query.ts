@@ -7,10 +7,7 @@ export type QueryFamily = (name: string, family: 4 | 6) => Promise<readonly stri
 
 /** Maximum time, ms, to wait for one family after the other has found addresses (RFC 8305 §3 recommends 50). */
 const resolutionDelayMs = 100;
-/**
- * Timeout of the first attempt, ms, and attempts per server. c-ares doubles the timeout with each round; Node checks it at this
- * interval.
- */
+/** Timeout, ms, which c-ares doubles with each round, and attempts per server. Node checks for timeouts at this interval. */
 const attempts = { timeout: 800, tries: 3 };
 /** Codes for a name that doesn't exist, has no address in the family, or is not valid. */
 const absent: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);

@@ -137,10 +137,7 @@ export class Names {
     for (const done of all) this.#respond(entry, done);
   }
 
-  /**
-   * Handles a response of the name servers. If they deny the name, its earlier addresses are dropped: another service may have
-   * them by now.
-   */
+  /** Handles a response. If the name is denied, its earlier addresses are dropped: another service may have them by now. */
   #onResponse(host: string, entry: Entry, addresses: readonly string[], isSlow: boolean): void {
     entry.addresses = addresses;
     entry.foundAt = this.#options.now();

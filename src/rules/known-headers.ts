@@ -82,9 +82,7 @@ export const droppedNames: ReadonlySet<string> = new Set([
   ...userNames,
 ]);
 
-/**
- * Identity headers that a later version may send; like all headers with their prefix, they are dropped from clients' requests.
- */
+/** Identity headers that a later version may send; like all with their prefix, they are dropped from clients' requests. */
 export const laterNames = [
   'X-Auth-Client-Id',
   'X-Auth-Issuer',

@@ -16,9 +16,7 @@ export function suggestion(written: string, known: readonly string[], prefix = '
   return nearest === undefined ? '' : `: did you mean "${prefix}${nearest}"?`;
 }
 
-/**
- * Maximum number of edits in a typo: 0 to 3, depending on the length; in a short name, two could turn any name into any other.
- */
+/** Maximum number of edits in a typo, 0 to 3 by length: in a short name, two could turn any name into any other. */
 function mostEdits(written: string, name: string): number {
   const length = Math.min(written.length, name.length);
   return length < 3 ? 0 : length < 6 ? 1 : Math.min(3, Math.floor(length / 3));

@@ -29,10 +29,7 @@ export function optionalEndpointAt(path: string): OptionalEndpoint | undefined {
 /** Server of an area; `off`: none, but the area stays reserved. */
 export type ServedBy = 'own' | 'upstream' | 'off';
 
-/**
- * The areas that Postern never forwards. `isUpstreams` is true for an endpoint that an upstream serves; `webPath` is the path of
- * the pages.
- */
+/** The areas that Postern never forwards. `isUpstreams`: true if an upstream serves the endpoint; `webPath`: path of the pages. */
 export function ownAreas(
   isUpstreams: (name: OptionalEndpoint) => boolean,
   webPath: string | undefined,

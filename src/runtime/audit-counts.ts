@@ -33,9 +33,7 @@ export function countAudited(records: Records, counts: AuditCounts): Records {
   });
 }
 
-/**
- * Wraps an argument that is the audit of a change, or has it as `audit`, to count the events written; returns others unchanged.
- */
+/** Wraps an argument that is an audit, or has one as `audit`, to count the events written; returns others unchanged. */
 function withCountedAudit(arg: unknown, counts: AuditCounts): unknown {
   if (isAudit(arg)) return countedAudit(arg, counts);
   if (typeof arg !== 'object' || arg === null || !('audit' in arg) || !isAudit(arg.audit)) return arg;

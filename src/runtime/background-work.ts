@@ -130,9 +130,7 @@ function createCommandReport(
   };
 }
 
-/**
- * Wraps a step so that it is skipped while its last run is in progress. A failed run is ignored: the next one makes up for it.
- */
+/** Wraps a step so that it is skipped while its last run is in progress. A failed run is ignored: the next makes up for it. */
 function oneAtATime(step: () => Promise<void>): () => Promise<void> {
   let isRunning = false;
   return async () => {

@@ -6,19 +6,13 @@ import { maxProviderConnections } from '../identity-providers/max-provider-conne
 import type { Log } from '../log/log.ts';
 import { atMost, managementConnections, readDescriptorLimit } from './descriptor-limit.ts';
 
-/**
- * Maximum number of descriptors for reloaded files, trace export and name lookups, each of which takes eight while every name
- * server is silent.
- */
+/** Descriptors for reloaded files, trace export and name lookups; a lookup takes eight while every name server is silent. */
 const maxSpareFiles = 32;
 /** Maximum number of sockets for parallel attempts to reach further addresses of upstreams. */
 const maxSpareSockets = 64;
 /** Maximum number of connections of peers that may not ask for decisions; each lasts a second. */
 const maxStrangers = 64;
-/**
- * Descriptors for the files of SQLite, or for connections to Redis, Sentinels and nodes, and for the process's own files;
- * PostgreSQL's pool is extra.
- */
+/** Descriptors for SQLite files, or Redis with Sentinels and nodes, and for the process's own; PostgreSQL's pool is extra. */
 const storesAndOwnFiles = 32;
 
 /** Connection pools of the upstreams of one configuration. */

@@ -61,10 +61,7 @@ export class StoreHealth {
     return !this.#outages.has(store);
   }
 
-  /**
-   * The dependencies of `/readyz`: without the records store, the gateway stays ready for `stale_if_error`; without the session
-   * store, always.
-   */
+  /** Dependencies of `/readyz`: the gateway is ready without the records for `stale_if_error`, without the sessions always. */
   dependencies(staleIfErrorMs: () => number): readonly Dependency[] {
     return [
       {

@@ -51,6 +51,7 @@ export interface RecordsLocation extends Pick<PostgresAccess, 'password' | 'tls'
   readonly key: string;
 }
 
+/** The name of a store with an address of its own. */
 export type StoreName = 'records' | 'sessions';
 
 /** Notifications about the stores. */

@@ -61,9 +61,8 @@ function compare(running: Config, wanted: Config): RestartOnly {
 }
 
 /**
- * The running decision listeners, each with its settings in the new configuration, or its current ones if the new configuration
- * has no such listener. `others` counts the listeners that only one of the two configurations has: only a restart opens or closes
- * one.
+ * The running decision listeners, each with its settings in the new configuration, or its current ones if the new one has no such
+ * listener. `others` counts the listeners that only one of the two has: only a restart opens or closes one.
  */
 function adoptedListeners(
   running: Config['forward_auth'],

@@ -34,9 +34,7 @@ const retryDelayMs = 250;
 
 /** Options of a process that serves, apart from the configuration. */
 export interface ProcessStart {
-  /**
-   * Content of the files that the stores are opened with, as read at the start of the gateway, even if they have changed since.
-   */
+  /** Content of the files that the stores are opened with, as read at the gateway's start, even if they have changed since. */
   readonly storeFiles: ConfiguredFiles;
   /** True if browsers get a page from `builtin:echo`; programs always get JSON. */
   readonly showsEchoPage: boolean;

@@ -3,10 +3,7 @@ import type { ExportEvents } from './open-telemetry.ts';
 import type { Attributes } from './span.ts';
 import type { Tracing } from './tracing.ts';
 
-/**
- * Loads tracing if the `OTEL_*` variables ask for it; otherwise returns null and loads nothing. `attributes` name the service,
- * unless the variables do.
- */
+/** Loads tracing if the `OTEL_*` variables ask for it; otherwise null. `attributes` name the service unless the variables do. */
 export async function loadTracing(
   env: NodeJS.ProcessEnv,
   attributes: Attributes,

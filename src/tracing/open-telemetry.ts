@@ -39,9 +39,8 @@ const failureAttribute = 'error.type';
 const maxCloseMs = 2_000;
 
 /**
- * Creates spans with the OpenTelemetry SDK, exported by OTLP over HTTP as the environment says. This is the only file that
- * imports the SDK, and it is loaded only if there is something to export. `attributes` name the service; the environment
- * overrides them.
+ * Creates spans with the OpenTelemetry SDK, exported by OTLP over HTTP as the environment says. Only this file imports the SDK,
+ * and it is loaded only if there is something to export. `attributes` name the service; the environment overrides them.
  */
 export function createOpenTelemetry(
   { sampler, batch }: TracingSettings,

@@ -10,10 +10,7 @@ interface TraceParent {
   readonly isSampled: boolean;
 }
 
-/**
- * The `traceparent` in version 00: `value` itself, or the version 00 part of a later version; null if invalid (W3C Trace Context
- * §3.2).
- */
+/** The `traceparent`, a later version's reduced to version 00; null if invalid (W3C Trace Context §3.2). */
 export function acceptTraceparent(value: string): string | null {
   if (value.length === length && pattern.test(value)) return value;
   if (!laterVersion.test(value)) return null;

@@ -5,10 +5,7 @@ import type { Span, SpanSource, SpanStart } from './span.ts';
 export interface Tracing extends SpanSource {
   /** Runs the work within a span, or within none if null. */
   run<T>(span: Span | null, work: () => T): T;
-  /**
-   * Runs the work in a child of the current span, if there is one. The child ends with the work or its promise, and records a
-   * failure's code.
-   */
+  /** Runs the work in a child of the current span, if any; the child ends with the work or its promise and has any error code. */
   around<T>(start: () => SpanStart, work: (span: Span | null) => T): T;
 }
 

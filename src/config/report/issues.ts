@@ -29,10 +29,7 @@ export function ruleOf(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/**
- * Converts the issues that a schema has with a value to findings: one for each unknown key, and for a union only those of the
- * intended branch.
- */
+/** Converts a schema's issues with a value to findings: one for each unknown key, and for a union only the intended branch's. */
 export function findingsOf(schema: z.ZodType, issues: readonly Issue[], value: unknown): Finding[] {
   const findings = issues.flatMap((issue) => findingsOfIssue(schema, issue, value));
   const unknown = findings.filter(({ meant }) => meant !== undefined);

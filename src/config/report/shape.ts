@@ -19,9 +19,7 @@ export interface Shape {
   readonly bytes: boolean;
 }
 
-/**
- * The shape of a schema, looking through its defaults, transforms and unions. Throws for a kind that none of our schemas uses.
- */
+/** The shape of a schema, through its defaults, transforms and unions. Throws for a kind that none of our schemas uses. */
 export function shapeOf(schema: z.ZodType): Shape {
   const shape = bareShapeOf(schema);
   const { writeOnly, contentEncoding } = schema.meta() ?? {};

@@ -136,10 +136,7 @@ const consoleRequiresAProvider: Rule = ({ identity_providers: providers = {}, we
     report(['web', 'console', 'require'], 'must be one of identity_providers');
 };
 
-/**
- * Rejects a cookie domain if the console has its own `base_url`: services in the domain would receive the console's refresh
- * cookie, too.
- */
+/** Rejects a cookie domain if the console has a `base_url`: services in it would receive the console's refresh cookie, too. */
 const consoleKeepsItsCookie: Rule = ({ web }, { report, isWritten }) => {
   if (web?.console?.base_url !== undefined && isWritten(['sessions', 'cookie', 'domain']))
     report(['sessions', 'cookie', 'domain'], "can't be combined with web.console.base_url");

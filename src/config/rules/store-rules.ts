@@ -41,9 +41,7 @@ const encryptionKeysDiffer: Rule = ({ stores }, { report }) => {
   }
 };
 
-/**
- * Rejects a `stale_if_error` below `sessions_liveness_age`: for that long, sessions are accepted without asking the store anyway.
- */
+/** Rejects a `stale_if_error` below `sessions_liveness_age`: for that long, sessions are accepted from a cache anyway. */
 const staleCoversLiveness: Rule = ({ sessions, stores }, { report, isWritten }) => {
   const stale = sessions?.stale_if_error;
   const liveness = stores?.sessions_liveness_age;

@@ -49,8 +49,5 @@ const clientCertificates: Rule = ({ forward_auth = [] }, { report, isWritten }) 
   }
 };
 
-/**
- * Rules for TLS settings: they require an address with TLS, a certificate requires its key, and `client_certificate` a
- * `client_ca`.
- */
+/** Rules for TLS settings: they require an address with TLS, certificates their keys, and `client_certificate` a `client_ca`. */
 export const tlsRules: readonly Rule[] = [storesTls, upstreamsTls, clientCertificates];

@@ -130,9 +130,7 @@ export const bootstrap = z
   .prefault({})
   .describe('Activation of the first administrator.');
 
-/**
- * Minimum of `rotate_every` and `publish_ahead`: by then every verifier has fetched the keys again, as copies live five minutes.
- */
+/** Minimum of `rotate_every` and `publish_ahead`: time for every verifier to fetch the keys again (copies live five minutes). */
 const leastAhead = '10m';
 const rotationRule = 'must be a duration such as 12h or 30d, or never';
 

@@ -28,10 +28,7 @@ export function encryptionKeyOf(content: Uint8Array): Uint8Array | string {
   return key.length === keyBytes ? key : `must hold ${keyBytes} bytes; it has ${content.length}`;
 }
 
-/**
- * Reads the keys, from the disk unless `read` says otherwise. Throws if a file can't be read (Node's error) or is no longer
- * valid.
- */
+/** Reads the keys, from the disk unless `read` says otherwise. Throws if a file can't be read or is no longer valid. */
 export function loadEncryptionKeys(
   encryption: z.output<typeof recordsEncryption> | undefined,
   read: (path: string) => Uint8Array = (path) => readFileSync(path),

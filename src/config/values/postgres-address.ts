@@ -18,9 +18,7 @@ const defaultPort = 5432;
 const defaultUser = 'postgres';
 const defaultSchema = 'postern';
 
-/**
- * Matches an option: a schema name that needs no quotes in SQL, or an `sslmode`, of which `require` verifies like `verify-full`.
- */
+/** Matches an option: a schema name that SQL need not quote, or an `sslmode`, of which `require` verifies like `verify-full`. */
 const option = '(?:schema=(?!pg_)[a-z_][a-z0-9_]{0,62}|sslmode=(?:disable|require|verify-full))';
 const pattern = new RegExp(
   `^postgres(?:ql)?://${userinfoPattern}(${hostPattern})/([^/?#\\s]+)(?:\\?(${option}(?:&${option})*))?$`,
