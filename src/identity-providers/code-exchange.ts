@@ -77,7 +77,7 @@ function clientAuthentication(secret: string | undefined, provider: ProviderMeta
     : oauth.ClientSecretBasic(secret);
 }
 
-/** The ID token of a response (OpenID Connect Core §3.1.3.3). Throws a refusal: 401 if it isn't a string, 503 if it's missing. */
+/** The ID token of a response (OpenID Connect Core §3.1.3.3). Throws a refusal: 401 if it isn't a string, 503 if missing. */
 function idTokenOf(bytes: Uint8Array): string {
   const tokens = parseJsonObject(bytes);
   if (tokens === undefined) throw new ProviderUnavailable('token endpoint: not a JSON object');

@@ -29,7 +29,7 @@ export function optionalEndpointAt(path: string): OptionalEndpoint | undefined {
 /** Server of an area; `off`: none, but the area stays reserved. */
 export type ServedBy = 'own' | 'upstream' | 'off';
 
-/** The areas that Postern never forwards. `isUpstreams`: true if an upstream serves the endpoint; `webPath`: path of the pages. */
+/** The areas that Postern never forwards. `isUpstreams`: true if an upstream serves the endpoint; `webPath`: the pages' path. */
 export function ownAreas(
   isUpstreams: (name: OptionalEndpoint) => boolean,
   webPath: string | undefined,
