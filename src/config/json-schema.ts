@@ -29,7 +29,7 @@ export function configJsonSchema(): JsonSchema {
   };
 }
 
-/** The same schema, with `{ env }` or `{ file }` accepted for every scalar. */
+/** The schema, with `{ env }` or `{ file }` accepted in place of every scalar. */
 function admitOutsideValues(schema: JsonSchema): JsonSchema {
   if (isScalar(schema)) return orOutsideValue(schema);
   const { properties, additionalProperties, items, anyOf } = schema;

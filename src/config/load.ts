@@ -96,7 +96,7 @@ function invalid(problems: readonly ConfigProblem[], hasFileProblems = false): I
   return { problems, hasFileProblems };
 }
 
-/** Matches findings about the same value as `issue`, so that an unset variable isn't reported as a missing key, too. */
+/** Creates a filter for findings about the same value as `issue`: an unset variable isn't reported as a missing key, too. */
 function isAbout(issue: Finding): (finding: Finding) => boolean {
   return ({ path, offset }) => offset === undefined && keyOf(path) === keyOf(issue.path);
 }

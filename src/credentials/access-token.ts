@@ -15,7 +15,7 @@ export interface AccessClaims {
   readonly issued: number;
   readonly expires: number;
   readonly tokenId: string;
-  /** The key that signed it. */
+  /** The id of the key that signed the token. */
   readonly kid: string;
 }
 
@@ -51,7 +51,7 @@ const clientId = 'postern';
 /** In characters; the default maximum of a whole request head. */
 const maxTokenLength = 16 * 1024;
 
-/** Creates the signer and verifier of one issuer; throws when no key has `algorithm`, or a key can't be read. */
+/** Creates the signer and verifier of one issuer; throws when no key has `algorithm`, or a key can't be parsed. */
 export function createAccessTokens(options: {
   /** `iss` and `aud`: the base URL without trailing slash. */
   readonly issuer: string;

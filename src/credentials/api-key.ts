@@ -29,7 +29,7 @@ export function mintApiKey(prefix: string, random: (byteCount: number) => Uint8A
   return { raw, hint: `${prefix}_${randomPart.slice(0, 4)}`, hash: hash('sha256', raw, 'buffer') };
 }
 
-/** SHA-256 of a key, in base64url, by which stores and caches know it. */
+/** SHA-256 of a key, in base64url, under which stores and caches keep the key. */
 export function apiKeyDigest(raw: string): string {
   return hash('sha256', raw, 'base64url');
 }

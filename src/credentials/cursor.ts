@@ -4,7 +4,7 @@ import { createMac } from './mac.ts';
 
 /** Writes and reads the opaque cursors of lists. */
 export interface Cursors {
-  /** `payload` is any JSON value; `binding` names what the cursor is valid for (list, sort, filters). */
+  /** Writes a cursor of `payload`, any JSON value; `binding` names the uses that it is valid for (list, sort, filters). */
   write(payload: unknown, binding: string): string;
   /** Reads a cursor written for the same binding; throws {@link Refusal} `invalid_cursor` otherwise. */
   read(text: string, binding: string): unknown;

@@ -35,7 +35,7 @@ export interface Holdings {
 interface ConfiguredGrant {
   readonly name: string;
   readonly scopes: ReadonlySet<string>;
-  /** Names of sets. */
+  /** Names of scope sets. */
   readonly scopeSets: ReadonlySet<string>;
 }
 

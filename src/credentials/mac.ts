@@ -6,9 +6,9 @@ const minSecretBytes = 32;
 export type Mac = (fields: readonly string[]) => Buffer;
 
 /**
- * HMAC-SHA256 (RFC 2104) for one purpose. Every field is prefixed with its length, so that no two lists concatenate to
- * the same bytes, and the purpose comes first, so that a MAC made for one use is invalid for another under the same
- * secret. Throws a RangeError for a secret under 32 bytes.
+ * Creates HMAC-SHA256 (RFC 2104) for one purpose. Every field is prefixed with its length, so that no two lists concatenate to
+ * the same bytes, and the purpose comes first, so that a MAC made for one use is invalid for another under the same secret.
+ * Throws a RangeError for a secret under 32 bytes.
  */
 export function createMac(secret: Uint8Array, purpose: string): Mac {
   if (secret.byteLength < minSecretBytes) throw new RangeError('a MAC secret must have at least 32 bytes');

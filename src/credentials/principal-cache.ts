@@ -34,7 +34,7 @@ export class VerifiedCredential<Proof> {
  * so that made-up ones can't evict them.
  */
 export class PrincipalCache<Proof> extends RecentCache<VerifiedCredential<Proof>> {
-  /** `size`: number of credentials that certainly stay cached; at most twice as many do. */
+  /** `size`: number of the most recently used credentials that always stay cached; at most twice as many do. */
   constructor(size = 10_000) {
     super(size);
   }

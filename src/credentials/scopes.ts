@@ -19,8 +19,8 @@ export function intersectScopes(asked: readonly string[], held: readonly string[
 }
 
 /**
- * Combines own scopes and those of sets, as far as they are in the catalogue; sorted. The built-in administrator set is
- * the whole catalogue.
+ * Combines own scopes with those of scope sets, leaving out scopes that the catalogue lacks; sorted. The built-in administrator
+ * set has the whole catalogue.
  */
 export function heldScopes(
   own: readonly string[],

@@ -20,7 +20,7 @@ import {
 const secretBytes = 32;
 /** Time after which the keys are read again without a known change, ms: the clocks are compared at least this often. */
 const readAgeMs = 60_000;
-/** Longest that reading a change may delay a signature, ms. */
+/** Maximum time that reading a change may delay a signature, ms. */
 const catchUpMs = 250;
 /** Minimum time between two searches for an unknown key, ms: a flood of made-up ones costs the store one query in that time. */
 const searchPauseMs = 1_000;
@@ -65,10 +65,7 @@ export class KnownKeys {
     return this.#options.now() + this.#aheadMs;
   }
 
-  /**
-   * Reads every change of which this process was notified; gives up soon, with the keys it has, if the store doesn't
-   * respond.
-   */
+  /** Reads every change of which this process was notified; if the store doesn't respond soon, the known keys stay in use. */
   async catchUp(): Promise<void> {
     try {
       if (this.#isCurrent()) return;

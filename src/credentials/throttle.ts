@@ -22,7 +22,9 @@ export interface LoginLimits {
 
 /** Counts attempts to sign in. */
 export interface LoginThrottle {
-  /** `canonicalName` as returned by account-name.ts. Rejects with {@link Refusal} `too_many_attempts` over a limit. */
+  /**
+   * Counts an attempt; `canonicalName` is from account-name.ts. Rejects with {@link Refusal} `too_many_attempts` over a limit.
+   */
   attempt(canonicalName: string, address: string): Promise<CountedAttempt>;
   /** Finds the failures counted against an account, from all addresses. */
   stateOf(canonicalName: string): Promise<{
@@ -38,7 +40,7 @@ export interface LoginThrottle {
 
 /** Counts attempts to present a token, by address. */
 export interface AddressThrottle {
-  /** Rejects with {@link Refusal} `too_many_attempts` over the limit. */
+  /** Counts an attempt. Rejects with {@link Refusal} `too_many_attempts` over the limit. */
   attempt(address: string): Promise<CountedAttempt>;
 }
 

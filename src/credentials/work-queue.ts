@@ -8,7 +8,7 @@ export interface WorkLoad {
 
 /** Runs work with bounds on concurrency and on the queue. */
 export interface WorkQueue {
-  /** Rejects at once with {@link Refusal} `overloaded` when the queue is full. First come, first served. */
+  /** Runs work, first come, first served. Rejects at once with {@link Refusal} `overloaded` when the queue is full. */
   run<T>(work: () => Promise<T>): Promise<T>;
   load(): WorkLoad;
 }

@@ -29,7 +29,7 @@ export interface AssertionRules {
   readonly now: () => number;
 }
 
-/** Maximum length, that of a request target with a token; tokens with the groups of a large directory reach 16 KiB. */
+/** Maximum length, that of a request target with a token; the groups of a large directory make a token 16 KiB long. */
 const maxTokenLength = 64 * 1024;
 /** The last second that a Date can represent. */
 const maxSeconds = 8_640_000_000_000;

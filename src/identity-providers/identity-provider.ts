@@ -24,7 +24,7 @@ import { isBoundTo, type SignInStart, type SignInStarts } from './sign-in-start.
 export interface VerifiedIdentity {
   readonly issuer: string;
   readonly subject: string;
-  /** The session at the provider, if the ID token names it. */
+  /** The id of the session at the provider; null if the ID token names none. */
   readonly sid: string | null;
   /** The ID token itself. */
   readonly idToken: string;

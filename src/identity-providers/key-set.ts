@@ -44,7 +44,7 @@ export function parseKeySet(document: JsonObject): readonly VerificationKey[] {
   });
 }
 
-/** The key for an assertion's header: the one with its `kid`; without `kid` the only one for its algorithm. */
+/** The only key that fits the algorithm and, if given, the `kid` of an assertion's header; undefined if none or several do. */
 export function chooseKey(
   keys: readonly VerificationKey[],
   header: { readonly alg: string; readonly kid?: string },
@@ -107,7 +107,7 @@ export interface ProviderKeys {
 /** Age up to which keys are used, ms: older ones may have been withdrawn, and are fetched again first. */
 const longestUseMs = 10 * 60_000;
 
-/** Keeps the key set (JWKS) of one provider for ten minutes. */
+/** Creates the keys of one provider, whose key set (JWKS) is kept for ten minutes. */
 export function createProviderKeys(options: {
   readonly discovery: Pick<CachedDocument<ProviderMetadata>, 'get'>;
   readonly network: Pick<ProviderNetwork, 'getObject'>;

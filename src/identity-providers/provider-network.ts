@@ -16,7 +16,7 @@ export interface ProviderCall {
  * size. A call that exceeds them rejects with {@link Refusal} `provider_unavailable`.
  */
 export interface ProviderNetwork {
-  /** Returns the JSON object of a 200; any other response is an error. */
+  /** Returns the JSON object in a response with status 200; any other response is an error. */
   getObject(url: string): Promise<JsonObject>;
   /** Returns the whole response, as oauth4webapi's `customFetch` expects; redirects, 429 and 5xx are errors. */
   fetch(url: string, call: ProviderCall): Promise<Response>;
@@ -48,7 +48,7 @@ const unreached: ReadonlySet<string> = new Set([
 ]);
 const asDocument: ProviderCall = { method: 'GET', headers: { accept: 'application/json' } };
 
-/** The provider didn't respond as it must; `cause` is for the log and contains no credential. */
+/** The refusal if a provider fails to respond as it must; `cause` is for the log and contains no credential. */
 export class ProviderUnavailable extends Refusal {
   /** True if the provider has certainly not acted on the call, so that it may be repeated. */
   readonly isUndone: boolean;

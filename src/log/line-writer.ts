@@ -10,7 +10,7 @@ const maxDelayMs = 100;
 /** Pause after a failed write (the reader is behind, or the disk full), ms; doubled after each further one. */
 const initialPauseMs = 1;
 const maxPauseMs = 100;
-/** Lines are encoded into pieces of memory of this size; longer ones get one of their own. */
+/** Size of the pieces of memory into which lines are encoded, bytes; a longer line gets a piece of its own. */
 const pieceBytes = 64 * 1024;
 /** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const mostBytesPerUnit = 3;

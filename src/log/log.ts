@@ -76,7 +76,7 @@ export interface LogSettings {
 /** The process log: JSON lines with `time` in RFC 3339, or readable ones. */
 export interface Log {
   access(entry: AccessEntry): void;
-  /** Writes an audit entry at any level. */
+  /** Writes an audit entry, whatever the level of the log. */
   audit(entry: AuditEntry): void;
   debug(message: string, fields?: object): void;
   info(message: string, fields?: object): void;

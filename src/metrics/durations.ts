@@ -1,6 +1,6 @@
 import type { Sample } from './registry.ts';
 
-/** Bounds from microseconds to milliseconds, in seconds, for work that waits for no upstream. */
+/** Bounds in seconds, from 50 µs to 2.5 s, for work that waits for no upstream. */
 export const shortBounds = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5,
 ];

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
 
-/** A sample of the text format. */
+/** A sample in the Prometheus text format. */
 export interface Sample {
   /** Name of a part of a histogram; default: the metric's own name. */
   readonly metricName?: string;

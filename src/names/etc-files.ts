@@ -14,7 +14,7 @@ export function readEtcFile(path: string, host: string): string {
   }
 }
 
-/** Addresses of a name in lower case by the text of hosts(5); malformed lines are skipped, as by every reader. */
+/** Addresses of `host`, in lower case, according to the text of hosts(5); malformed lines are skipped, as by every reader. */
 export function listedAddresses(text: string, host: string): readonly string[] {
   const found = new Set<string>();
   for (const line of text.split('\n')) {

@@ -1,4 +1,4 @@
-/** Failed lookup of a host name; `message` and `code` are fit for a log or a connection's error. */
+/** The error of a failed lookup of a host name; `message` and `code` are fit for a log or a connection's error. */
 export class NameError extends Error {
   /** `ENOTFOUND`: there is no such name. `EAI_AGAIN`: the lookup failed, for example because no name server responded in time. */
   readonly code: 'ENOTFOUND' | 'EAI_AGAIN';

@@ -12,7 +12,7 @@ import {
 } from './etc-files.ts';
 import { NameError } from './name-error.ts';
 
-/** Finds the addresses of a host name, of which there is at least one. Rejects with a `NameError`. */
+/** Finds the addresses of a host name, at least one. Rejects with a `NameError`. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /** Replacements for parts of the system, for tests. */
@@ -32,9 +32,9 @@ const isNumber = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
 const loopback: readonly string[] = ['127.0.0.1', '::1'];
 
 /**
- * Creates a resolver that follows the C library's files, but asks name servers on the event loop, by c-ares: any number of names
- * can wait there, while getaddrinfo(3) holds one of libuv's four threads for each. Everything but the hosts file and name servers
- * is left to getaddrinfo: other sources in nsswitch.conf, and systems other than Linux.
+ * Creates a resolver that follows the same files as the C library, but asks name servers on the event loop, by c-ares: any number
+ * of names can wait there, while getaddrinfo(3) holds one of libuv's four threads for each. Everything but the hosts file and
+ * name servers is left to getaddrinfo: other sources in nsswitch.conf, and systems other than Linux.
  */
 export function createSystemResolver(options: SystemResolverOptions = {}): Resolve {
   const { folder = '/etc', machine = hostname(), system = getaddrinfo, servers } = options;

@@ -41,7 +41,7 @@ function decode(path: string): string {
   }
 }
 
-/** Folds in both directions, because some letters only coincide with others in one of them (ſ, K). */
+/** Folds case in both directions, as some letters coincide with others in only one of them (ſ, K); normalises slashes. */
 function folded(path: string): string {
   const single = path.replace(/\/{2,}/g, '/');
   const plain = single.endsWith('/') ? single.slice(0, -1) : single;

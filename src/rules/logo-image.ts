@@ -22,7 +22,7 @@ export const logoRules = {
 const svgNamespace = 'http://www.w3.org/2000/svg';
 /** A part of an SVG before its root element: XML declaration, comment, processing instruction, document type. */
 const prolog = /^(?:\s+|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^>]*>)/;
-/** Active content: harmless in an image, but a logo opened by itself is a document of Postern's origin. */
+/** Matches active content: harmless in an image, but a logo opened by itself is a document of Postern's origin. */
 const active = /<(?:[\w.-]+:)?script\b|<!ENTITY\b/i;
 
 /** The image format of a file's content, whatever its name, or the problem. */

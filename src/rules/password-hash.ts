@@ -1,4 +1,4 @@
-/** Accepted kinds of password hashes; all but `argon2id` are replaced at the next sign-in. */
+/** Accepted kinds of password hashes; hashes other than argon2id are replaced at the next sign-in. */
 export type PasswordHashKind = 'argon2' | 'bcrypt' | 'scrypt' | 'pbkdf2';
 
 /** Cost of checking a password hash. */

@@ -2,8 +2,8 @@ const noControl = String.raw`\\\u0000-\u001f\u007f-\u009f`;
 const segment = `[^/?${noControl}]+`;
 
 /**
- * Matches a location to send a browser to after a sign-in: a path of this origin. It begins with one slash, with no two in a row
- * before the query, and has no backslash or control character: browsers read those as another origin's URL, and drop some control
+ * Matches a location to send a browser to after a sign-in: a path of this origin. It begins with one slash, has no two in a row
+ * before the query, and no backslash or control character: browsers read those as another origin's URL, and drop some control
  * characters, which can join two slashes.
  */
 export const returnToPattern = new RegExp(`^/(${segment}(/${segment})*/?)?(\\?[^${noControl}]*)?$`);

@@ -22,12 +22,12 @@ export type Pools = readonly Pick<Upstream, 'load' | 'closeFree'>[];
  * Shares of the file descriptors that this process may have open, derived once at its start. The needs of stores, management and
  * spare files come first; half of the rest is for clients, half for upstreams: a client has one request in flight, which takes at
  * most one connection to an upstream, even once upgraded (two descriptors for the echo, whose other end is in this process).
- * Proxies that ask for decisions have a share like the clients'.
+ * Proxies that ask for decisions get as large a share as the clients.
  */
 export class Descriptors {
   /** Maximum number of connections of peers that may not ask for decisions. */
   readonly strangers: number;
-  /** Maximum number of clients, of connections to upstreams, and of connections of proxies that ask for decisions. */
+  /** Maximum number each of clients, connections to upstreams, and connections of proxies that ask for decisions. */
   readonly share: number;
   /** Sockets for addresses of upstreams that are tried side by side. */
   readonly spareSockets: SpareSockets;
@@ -35,7 +35,7 @@ export class Descriptors {
   readonly #kept: number;
   readonly #perClient: number;
   readonly #pools = new Set<Pools>();
-  /** `limits.connections`. */
+  /** The configured `limits.connections`. */
   #wanted = Number.POSITIVE_INFINITY;
 
   /** `limit`: descriptors that this process may have open; `open`: those open before any store or listener. */

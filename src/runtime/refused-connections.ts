@@ -31,7 +31,7 @@ export class RefusedConnections {
   readonly #log: Pick<Log, 'warn'>;
   readonly #now: () => number;
 
-  /** `now`: a clock that doesn't step, ms. */
+  /** `now`: a monotonic clock, ms. */
   constructor(
     registry: MetricsRegistry,
     log: Pick<Log, 'warn'>,
@@ -57,7 +57,7 @@ export class RefusedConnections {
     this.#total[reason] += 1;
   }
 
-  /** Checks that a descriptor is free, and writes the line that is due; called once a second. */
+  /** Checks that a descriptor is free, and logs the numbers if a line is due; called once a second. */
   check(): void {
     if (isOutOfDescriptors()) this.#secondsWithout += 1;
     if (this.#now() - this.#lastLine >= lineIntervalMs) this.flush();

@@ -19,7 +19,7 @@ export class StoreHealth {
     this.#stores = stores;
   }
 
-  /** Events of the stores, from their opening on. */
+  /** Handlers of the stores' events, from their opening on. */
   readonly events: StoreEvents = {
     onUnavailable: (store, reason, since = performance.now()) => {
       this.#outages.set(store, { reason, since: this.#outages.get(store)?.since ?? since });

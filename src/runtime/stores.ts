@@ -25,7 +25,7 @@ export interface Stores {
   /** Counters of failed attempts, kept where the sessions are. */
   readonly attempts: Attempts;
   readonly singleUse: SingleUse;
-  /** Load of the connections to the server of the records; absent where they are in a file. */
+  /** Load of the connections to the server of the records; absent if the records are in a file. */
   recordsPool?(): PoolLoad;
   /** The write-ahead logs of the stores in files. */
   readonly logs: readonly StoreLog[];
@@ -101,11 +101,10 @@ export interface OpenStoresOptions {
 const sessionsTimeoutMs = 2_000;
 
 /**
- * Opens the configured stores, migrating them and creating them where `creates` allows that; the only place that knows the
- * kinds of stores, and it loads only the drivers that are needed. An unavailable Redis is not a failure: it is retried for
- * as long as the stores are open. The records store must be reachable in time.
- *
- * Rejects with a `StoreOpenError` naming the file or address and the reason.
+ * Opens the configured stores, migrating them and creating them where `creates` allows that. This is the only place that knows
+ * the kinds of stores, and it loads only the drivers that are needed. An unavailable Redis is not a failure: it is retried for as
+ * long as the stores are open. The records store must be reachable in time. Rejects with a `StoreOpenError` naming the file or
+ * address and the reason.
  */
 export async function openStores(config: Config, options: OpenStoresOptions): Promise<OpenedStores> {
   assertMayCreate('records', config, options.creates);
@@ -214,7 +213,7 @@ async function openSessionStores(config: Config, options: OpenStoresOptions): Pr
   return { ...(await openInRedis(address, config, options)), logs: [] };
 }
 
-/** Options of a store in a file: creation, events. */
+/** Options of a store in a file: whether it may be created, and its event handlers. */
 function fileOptions(store: StoreName, events: StoreEvents, creates: Creation) {
   return {
     mayCreate: creates !== 'never',
@@ -224,7 +223,7 @@ function fileOptions(store: StoreName, events: StoreEvents, creates: Creation) {
   };
 }
 
-/** Events of one store. */
+/** The event handlers of one store. */
 function eventsOf(store: StoreName, events: StoreEvents) {
   return {
     onUnavailable: (reason: string, since?: number) => events.onUnavailable(store, reason, since),

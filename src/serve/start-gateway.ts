@@ -14,7 +14,7 @@ export interface StartOptions {
   readonly showsEchoPage?: boolean;
   /** Finds the addresses of host names; default: as this system is configured. */
   readonly resolve?: Resolve;
-  /** Cases in which missing files of stores are created; by default at a first start. */
+  /** Cases in which missing files of stores are created; default: `first-start`. */
   readonly creates?: Creation;
 }
 

@@ -5,7 +5,7 @@ import type { Span, SpanSource, SpanStart } from './span.ts';
 export interface Tracing extends SpanSource {
   /** Runs the work within a span, or within none if null. */
   run<T>(span: Span | null, work: () => T): T;
-  /** Runs the work in a child of the current span, if any; the child ends with the work or its promise and has any error code. */
+  /** Runs the work in a child of the current span, if any. The child ends with the work or its promise, with an error's code. */
   around<T>(start: () => SpanStart, work: (span: Span | null) => T): T;
 }
 

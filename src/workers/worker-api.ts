@@ -5,7 +5,7 @@ import type { CompleteConfiguration, ListenerAddresses, Opened } from '../serve/
 import type { ProcessStart } from '../serve/start-process.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 
-/** Start of a worker, with its part of each limit of the gateway. */
+/** The start of a worker, whose configuration has its part of each limit of the gateway. */
 export interface WorkerStart
   extends CompleteConfiguration,
     Pick<ProcessStart, 'storeFiles' | 'showsEchoPage' | 'creates' | 'appliesManaged'> {

@@ -18,7 +18,7 @@ export type WorkerMessage =
   | { readonly loaded: true }
   | { readonly counted: readonly MetricSnapshot[] };
 
-/** An error as sent between processes, with everything that decides the command line's message and exit code. */
+/** An error as sent between processes, with everything that determines the command line's message and exit code. */
 interface SentError {
   readonly kind: 'error' | 'refusal' | 'managed';
   readonly message: string;

@@ -47,7 +47,7 @@ export class WorkerGroup implements Serving {
   readonly #slots: readonly WorkerSlot[];
   readonly #via = newVia();
   #isDraining = false;
-  /** Configuration of the gateway as a whole that is in force. */
+  /** The configuration in force, with the limits of the gateway as a whole. */
   #current!: CompleteConfiguration;
   /** Content of the stores' files at the start: workers that are started later open the same stores. */
   #storeFiles!: ConfiguredFiles;
@@ -238,7 +238,7 @@ export function evenPart(config: Config, count: number): Config {
   };
 }
 
-/** The settings as sent between processes: PEM texts, without the objects parsed from them. */
+/** The TLS settings as sent between processes: PEM texts, without the objects parsed from them. */
 function textsOf(tls: ListenersTls): ListenersTls {
   return tls.map((own) => own && { cert: own.cert, key: own.key, clients: own.clients });
 }

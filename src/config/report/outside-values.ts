@@ -62,7 +62,7 @@ export function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** Decodes UTF-8 without its byte order mark; undefined for anything else. */
+/** Decodes UTF-8, dropping a byte order mark; undefined if the bytes aren't UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -5,11 +5,11 @@ type ScalarType = 'string' | 'number' | 'boolean';
 
 /** The values that a schema accepts at one location of the file; the shape of a union merges those of its branches. */
 export interface Shape {
-  /** The fixed keys of a map. */
+  /** The fixed keys of a map, with the schemas of their values. */
   readonly keys?: Readonly<Record<string, z.ZodType>>;
-  /** The values of a map with free keys. */
+  /** The schema of the values of a map with arbitrary keys. */
   readonly values?: z.ZodType;
-  /** The items of a list. */
+  /** The schema of the items of a list. */
   readonly items?: z.ZodType;
   /** The types of a scalar; empty if none is accepted. */
   readonly scalars: readonly ScalarType[];
@@ -30,7 +30,7 @@ export function shapeOf(schema: z.ZodType): Shape {
   };
 }
 
-/** The fixed keys of the map at a path of a schema; empty if there is no such map or its keys are free. */
+/** The fixed keys of the map at a path of a schema; empty if there is no such map or its keys are arbitrary. */
 export function keysAt(schema: z.ZodType, path: Path): readonly string[] {
   let found: Shape = shapeOf(schema);
   for (const step of path) {

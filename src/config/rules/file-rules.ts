@@ -113,7 +113,7 @@ function judgeAuthorities(file: string, report: Report): void {
   report(['client_ca'], 'must contain a root: an authority whose certificate it has issued itself');
 }
 
-/** The file's text; undefined, and reported, if it can't be read. */
+/** The file's text; if it can't be read, undefined, and the problem is reported. */
 function readPem(file: string, path: Path, report: Report): string | undefined {
   try {
     return readFileSync(file, 'latin1');

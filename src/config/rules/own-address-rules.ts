@@ -10,7 +10,7 @@ interface Listener {
   readonly port: number;
 }
 
-/** Rejects upstreams that are Postern itself: requests would loop. A port that the system chooses isn't known here. */
+/** Rejects upstreams that are Postern itself: requests would loop. Ports that the system chooses aren't known here. */
 export const upstreamsAreOthers: Rule = (config, { report }) => {
   const listeners = listenersOf(config);
   for (const [name, upstream] of Object.entries(config.upstreams ?? {})) {

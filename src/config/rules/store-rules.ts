@@ -32,7 +32,7 @@ const ownKeysOnly: Rule = ({ stores }, { report, isWritten }) => {
   }
 };
 
-/** Rejects two encryption keys with one id: a ciphertext names its key by the id. */
+/** Rejects two encryption keys with the same id: a ciphertext names its key by the id. */
 const encryptionKeysDiffer: Rule = ({ stores }, { report }) => {
   const keys = stores?.records_encryption?.keys ?? [];
   for (const [index, key] of keys.entries()) {

@@ -91,7 +91,7 @@ const consoleIsApart: Rule = ({ base_url, upstreams = {}, web }, { report }) => 
 const mayHavePages = (upstream: { readonly url?: { readonly kind: string } } | undefined) =>
   upstream?.url !== undefined && upstream.url.kind !== 'echo';
 
-/** True if a block contains every IPv4 or IPv6 address, or half of them, as routing tables spell a default route. */
+/** True if a block contains every IPv4 or IPv6 address, or half of them: a default route is often written as two halves. */
 function isEveryone(block: string): boolean {
   if (!block.includes('/')) return false;
   const [address, bits] = ipaddr.parseCIDR(block);

@@ -50,7 +50,7 @@ const grant = z.strictObject({
   scopes: scopeList().prefault([]).describe('Scopes granted.'),
 });
 
-/** Identifies a grant of a provider by its claim and required value; stored with the granted scopes. */
+/** The name of a grant of a provider, made of its claim and required value; stored with the granted scopes. */
 export function nameOfGrant({ claim, value }: Pick<z.output<typeof grant>, 'claim' | 'value'>): string {
   return JSON.stringify([claim, String(value)]);
 }

@@ -9,7 +9,7 @@ const anyName = /^[^\0]+$/;
 const maxDescription = 1024;
 const maxTextLength = 256;
 
-/** A text for people on one line, at most `max` code points. */
+/** A one-line text for people, of at most `max` code points. */
 function shortText(max: number) {
   return text((value) =>
     [...value].length > max || /\p{Cc}/u.test(value)

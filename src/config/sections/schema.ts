@@ -166,7 +166,7 @@ export const configSchema = z.strictObject({
 });
 
 /**
- * A valid configuration, with the file's names. Durations are in milliseconds, sizes in bytes; addresses of stores and
+ * A valid configuration, with the key names of the file. Durations are in milliseconds, sizes in bytes; addresses of stores and
  * upstreams are parsed; paths of files and sockets are absolute; `base_url` has no trailing slash.
  */
 export type Config = z.output<typeof configSchema>;

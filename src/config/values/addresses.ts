@@ -25,7 +25,7 @@ export const corsOriginRule: TextRule = (text) => {
     : 'must be an exact origin such as https://app.example.com';
 };
 
-/** An http or https URL without userinfo and fragment; `query` says whether a query is allowed. */
+/** An http or https URL without userinfo or fragment; `query` says whether a query is allowed. */
 export function webUrlRule({ query }: { query: boolean }): TextRule {
   const rule = `must be an http:// or https:// URL without user${query ? '' : ', query'} and fragment`;
   return (text) => {
@@ -41,7 +41,7 @@ export function isLoopbackHost(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
-/** The issuer of an identity provider; over plain http, anyone on the network path could replace its keys. */
+/** The issuer of an identity provider: over plain http, anyone on the network path could replace its keys. */
 export const issuerRule: TextRule = (text) => {
   const problem = webUrlRule({ query: false })(text);
   if (problem !== undefined) return problem;

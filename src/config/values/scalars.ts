@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A rule for a string: returns the rule's text if the string breaks it, else undefined. */
 export type TextRule = (text: string) => string | undefined;
 
-/** A string that is not blank and, if given, follows `rule`. */
+/** A string that is not blank and follows `rule`, if one is given. */
 export function text(rule?: TextRule) {
   return z.string().superRefine((value, context) => {
     const broken = value.trim() === '' ? 'must not be empty' : rule?.(value);
@@ -16,7 +16,7 @@ export function matching(pattern: RegExp, rule: string) {
   return z.string().regex(pattern, rule);
 }
 
-/** A string that is never shown in a problem nor, being `writeOnly` in the JSON Schema, in a form. */
+/** A string that no problem shows and, as it is `writeOnly` in the JSON Schema, no form. */
 export function secret(rule?: TextRule) {
   return text(rule).meta({ writeOnly: true });
 }
