@@ -103,7 +103,7 @@ export function headerOf(key: { readonly algorithm: string; readonly kid: string
   return { alg: key.algorithm, typ: type, kid: key.kid };
 }
 
-/** True if a key that another replica has added may have signed that header: it is spelled exactly as we spell ours. */
+/** True if that header may name a key that another replica has added: it is spelled exactly as we spell ours. */
 function mayBeOurs(encodedHeader: string, { type }: KeyUse): boolean {
   if (encodedHeader.length > maxHeaderLength) return false;
   try {

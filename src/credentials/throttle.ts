@@ -22,9 +22,7 @@ export interface LoginLimits {
 
 /** Counts attempts to sign in. */
 export interface LoginThrottle {
-  /**
-   * Counts an attempt; `canonicalName` is from account-name.ts. Rejects with {@link Refusal} `too_many_attempts` over a limit.
-   */
+  /** Counts an attempt; `canonicalName` is of account-name.ts. Rejects with {@link Refusal} `too_many_attempts` over a limit. */
   attempt(canonicalName: string, address: string): Promise<CountedAttempt>;
   /** Finds the failures counted against an account, from all addresses. */
   stateOf(canonicalName: string): Promise<{

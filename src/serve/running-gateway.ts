@@ -12,7 +12,7 @@ import { addReloads, type ReloadMetrics } from '../runtime/reload-metrics.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
 import { rememberStart } from './restart-only.ts';
 
-/** A configuration with the content of every file that it names, so that nothing is left to read. */
+/** A configuration with the content of every file that it names, except those of the stores: nothing is left to read. */
 export interface CompleteConfiguration {
   readonly config: Config;
   /** Content of the files, except those of the stores and of the listeners' TLS. */
