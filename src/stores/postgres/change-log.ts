@@ -3,11 +3,11 @@ import { type HintedChange, isReadOnly } from './changes.ts';
 /** Position up to which the changes of a store have been read. */
 export interface LogPosition {
   readonly version: number;
-  /** Distinguishes this version from one of the same number in another history; undefined: it was never kept. */
+  /** Distinguishes this version from one of the same number in another history; undefined: the log doesn't have the version. */
   readonly mark: string | undefined;
 }
 
-/** The state of a store when it was read. */
+/** The state of a store as read in one snapshot. */
 export interface StoreState extends LogPosition {
   /** True if the server accepts no writes, and so is unusable, however well it responds. */
   readonly isReadOnly: boolean;
@@ -18,13 +18,13 @@ export interface StoreState extends LogPosition {
 type RunQuery = (sql: string, values: readonly (number | null)[]) => Promise<readonly unknown[]>;
 type LogRow = readonly [version: number, mark: string, hints: string];
 
-/** Number of changes kept, and of changes after which the oldest are dropped. */
+/** Number of changes kept, and number of changes after which the oldest are dropped each time. */
 const keptChanges = 10_000;
 const pruneEvery = 256;
 
 /**
- * Counts a change, logs its hints and notifies it: all in the transaction of the change, or nothing. Its values are the
- * channel, the hints to log and the hints to notify.
+ * SQL that increments the version, logs the hints of a change and notifies of it, in the transaction of the change. Its
+ * values are the channel, the hints to log and the hints to notify.
  */
 export const announceChange = `WITH next AS (UPDATE store_state SET version = version + 1 WHERE id = 1 RETURNING version),
   hinted AS (SELECT version, ?::text AS channel, ?::text AS kept, ?::text AS notified FROM next),
@@ -40,8 +40,8 @@ const selectState = `SELECT s.version, ${isReadOnly} AS "isReadOnly",
   FROM store_state s WHERE s.id = 1`;
 
 /**
- * Reads in one snapshot the position of the store and what has been changed since `known`. The changes are unknown when
- * `known` is null, too old, or of another history: of a server that has lost its last writes, or was restored.
+ * Reads in one snapshot the position of the store and the changes since `known`. The changes are unknown when `known` is
+ * null, too old, or of another history, because the server has lost its last writes or was restored.
  */
 export async function readStoreState(query: RunQuery, known: LogPosition | null): Promise<StoreState> {
   const [row] = (await query(selectState, [known?.version ?? null])) as readonly {

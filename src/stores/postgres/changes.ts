@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RecordsChange } from '../remote/change-feed.ts';
 
-/** SQL: whether a server accepts no writes, and so is unusable, however well it responds. */
+/** SQL condition, true if the server accepts no writes, and so is unusable, however well it responds. */
 export const isReadOnly = "pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean";
 
 /** A change as it is logged and notified: the version it leads to, and its {@link formatHints hints}. */
@@ -10,16 +10,16 @@ export interface HintedChange {
   readonly hints: string;
 }
 
-/** Limit of a notification, for which PostgreSQL allows less than 8000 bytes. */
+/** Maximum size of the hints in a notification, for which PostgreSQL allows less than 8000 bytes. */
 const maxNotifiedBytes = 7_000;
-/** Limit of a logged change: more ids than any process caches. */
+/** Maximum size of the hints in the log: more ids than any process caches. */
 const maxKeptBytes = 1_000_000;
 const maxChannelBytes = 63;
 const everything = '*';
 const commandEvents = 'command-events';
 const signingKeys = 'signing-keys';
 
-/** The channel on which changes of the store in that schema are notified. */
+/** The channel on which changes of the store in a schema are notified. */
 export function changeChannel(schema: string): string {
   const channel = `postern:${schema}`;
   if (channel.length <= maxChannelBytes) return channel;
@@ -27,10 +27,10 @@ export function changeChannel(schema: string): string {
 }
 
 /**
- * The hints of changes: `user:ID`, `key:ID` and `new-key:ID`, separated by spaces, or `*` for anything. A change of a user, or of
- * an identity of the user, names the user (whose keys show the name, and if the user is disabled); the removal of a user also
- * names the keys deleted or transferred with it, and a change of a scope set all who hold it. Audit lines for the log of a
- * gateway add `command-events`, and a change of keys that sign is `signing-keys`.
+ * The hints of changes: `user:ID`, `key:ID` and `new-key:ID`, separated by spaces, or `*` for anything. The hint for a change
+ * of a user, or of the user's identities, is the user, which stands for the user's keys, too; the removal of a user also has the
+ * keys that are deleted or transferred with it, and a change of a scope set all its holders. Audit lines for a gateway to log
+ * add `command-events`, and a change of signing keys `signing-keys`.
  */
 export function formatHints(changes: readonly RecordsChange[]): string {
   if (changes.some(({ isEverything }) => isEverything)) return everything;
@@ -47,12 +47,12 @@ export function formatHints(changes: readonly RecordsChange[]): string {
   return isUnambiguous ? shortened(all.join(' '), maxKeptBytes) : everything;
 }
 
-/** The hints that fit into a notification: all, or `*`. */
+/** The hints for a notification: all, or `*` if they don't fit. */
 export function notifiedHints(hints: string): string {
   return shortened(hints, maxNotifiedBytes);
 }
 
-/** Parses what {@link formatHints} gives; null: anything may have been changed. */
+/** Parses the result of {@link formatHints}; null: anything may have changed. */
 export function parseHints(hints: string): RecordsChange | null {
   const users: string[] = [];
   const keys: string[] = [];
@@ -77,7 +77,7 @@ export function parseHints(hints: string): RecordsChange | null {
   };
 }
 
-/** Parses a notification: the version, a space, and hints. Undefined when it is not ours. */
+/** Parses a notification: the version, a space, and hints. Undefined when it is anything else. */
 export function parseNotification(payload: string): HintedChange | undefined {
   const parts = /^(\d{1,15}) (\S.*)$/.exec(payload);
   return parts === null ? undefined : { version: Number(parts[1]), hints: parts[2]! };

@@ -1,13 +1,13 @@
 import { type LookupFunction, Socket } from 'node:net';
 import { Client, type ClientConfig } from 'pg';
 
-/** Configuration of pg, and the lookup that finds the server by name. */
+/** Configuration of pg, with a function that resolves the server's name. */
 export interface CheckedClientConfig extends ClientConfig {
   /** Default: getaddrinfo(3). */
   readonly lookup?: LookupFunction | undefined;
 }
 
-/** A socket that ends with the error when a listener for its data throws one. */
+/** A socket that ends with an error when a listener for its data throws. */
 class CheckedSocket extends Socket {
   readonly #lookup: LookupFunction | undefined;
 
@@ -16,7 +16,7 @@ class CheckedSocket extends Socket {
     this.#lookup = lookup;
   }
 
-  /** The driver knows no `lookup`. */
+  /** Connects with `lookup`, which the driver has no option for. */
   override connect(...where: [port: number, host: string]): this;
   override connect(...where: never): this;
   override connect(port: number, host: string): this {
@@ -30,7 +30,7 @@ class CheckedSocket extends Socket {
   }
 }
 
-/** Internals of the driver: its connection, which continues with TLS on a socket of its own. */
+/** Internals of the driver: its connection, which for TLS replaces its socket with one that the driver creates. */
 interface Driver {
   readonly connection: {
     readonly stream: Socket;
@@ -39,8 +39,8 @@ interface Driver {
 }
 
 /**
- * A client whose connection ends at an unexpected reply: the driver parses replies in a data listener, where an error
- * that it throws could not be caught.
+ * A client whose connection ends at an unexpected reply: the driver parses replies in a data listener, and nothing could
+ * catch the error that it throws there.
  */
 export class CheckedClient extends Client {
   constructor(config: CheckedClientConfig = {}) {

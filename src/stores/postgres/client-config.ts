@@ -6,16 +6,16 @@ import { describeAddress, type PostgresAddress } from '../../config/values/postg
 import { StoreOpenError } from '../store-open-error.ts';
 import type { CheckedClientConfig } from './checked-client.ts';
 
-/** Access to PostgreSQL. */
+/** Address of PostgreSQL, and everything else that a connection needs. */
 export interface PostgresAccess {
   readonly address: PostgresAddress;
-  /** Takes precedence over that of the address. */
+  /** Takes precedence over the password in the address. */
   readonly password?: string | undefined;
-  /** PEM files; undefined: TLS only if the address requires it, with the authorities that Node trusts. */
+  /** PEM files; undefined: TLS only if the address requires it, with the certificate authorities that Node trusts. */
   readonly tls?: ClientTlsPaths | undefined;
   /** Reads the files of `tls`; default: from the disk. */
   readonly readFile?: ReadFile | undefined;
-  /** Finds the server by name; default: getaddrinfo(3). */
+  /** Resolves the server's name; default: getaddrinfo(3). */
   readonly lookup?: LookupFunction | undefined;
 }
 
@@ -25,9 +25,9 @@ const getTypeParser = (oid: number, format?: 'text' | 'binary') =>
 
 /**
  * The settings of every connection to the store; none is taken from the environment. Throws {@link StoreOpenError}
- * when a file of `tls` can't be read. `timeoutMs` is for a connection attempt, and for a statement.
+ * when a file of `tls` can't be read. `timeoutMs` limits a connection attempt, and each statement.
  *
- * Schema and timeouts are startup parameters: a pooler that would lose them between two transactions, and so give one
+ * Schema and timeouts are startup parameters: a pooler that can't keep them between two transactions, and would give one
  * tenant another's tables, refuses the connection instead.
  */
 export function createClientConfig(access: PostgresAccess, timeoutMs: number): CheckedClientConfig {

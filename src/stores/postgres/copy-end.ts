@@ -11,8 +11,8 @@ const statementTimeoutMs = 60_000;
 const copyTimeoutMs = 60 * 60_000;
 
 /**
- * Opens the records in a schema to copy them, even with read access only. Rejects as {@link withStoreName} does, with the key or
- * option that has the address.
+ * Opens the records in a schema to copy from them; read access is enough. Rejects as {@link withStoreName} does; `key` is the
+ * configuration key or the option that has the address.
  */
 export async function openPostgresCopySource(access: PostgresAccess, key: string): Promise<CopyEnd> {
   await withStoreName(key, access.address, () => requireMigrated(access));
@@ -20,8 +20,8 @@ export async function openPostgresCopySource(access: PostgresAccess, key: string
 }
 
 /**
- * Opens a schema to copy records into it, created and migrated as needed; rejects as {@link openPostgresCopySource}
- * does.
+ * Opens a schema to copy records into it, and creates and migrates it as needed. `key` and errors are as for
+ * {@link openPostgresCopySource}.
  */
 export async function openPostgresCopyTarget(access: PostgresAccess, key: string): Promise<CopyEnd> {
   await withStoreName(key, access.address, () => migratePostgres(access));

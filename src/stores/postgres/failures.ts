@@ -4,11 +4,11 @@ import { Refusal } from '../../errors.ts';
 import { isUnavailable } from '../remote/breaker.ts';
 import { StoreOpenError } from '../store-open-error.ts';
 
-/** Meaning of a failure for the connection and the server. */
+/** Kind of a failure, which decides if its connection is kept and if the transaction is repeated. */
 export type FailureKind =
   /** Our query was wrong: a violated constraint, an invalid value. */
   | 'invalid'
-  /** It conflicted with another transaction, and may be repeated. */
+  /** The transaction conflicted with another one, and may be repeated. */
   | 'conflict'
   /** The server is available, but too busy. */
   | 'busy'
@@ -29,7 +29,7 @@ export class PostgresFailure extends Error {
   }
 }
 
-/** Kinds by SQLSTATE or its class, the longer one first; anything else is `unavailable`. */
+/** Kinds by SQLSTATE, which takes precedence, or by its class (the first two characters); any other is `unavailable`. */
 const kinds: Readonly<Record<string, FailureKind>> = {
   '22': 'invalid',
   '23': 'invalid',
@@ -40,7 +40,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   '57014': 'busy',
 };
 
-/** Converts an error of pg. Only the message is kept: the server's details may quote whole rows. */
+/** Converts an error of pg. Of its texts only the message is kept: the server's details may quote whole rows. */
 export function toFailure(error: unknown): PostgresFailure {
   if (error instanceof DatabaseError) {
     const code = error.code ?? '';
@@ -52,7 +52,7 @@ export function toFailure(error: unknown): PostgresFailure {
   return new PostgresFailure('unavailable', undefined, message || code || 'unreachable');
 }
 
-/** Converts a failure for the store's callers: `store_unavailable`, unless it is `invalid`, our own mistake. */
+/** Converts an error for the store's callers: to `store_unavailable` if the server failed, or its reply can't be parsed. */
 export function asRefusal(error: unknown): unknown {
   // The reply could not be parsed.
   if (error instanceof TypeError || error instanceof SyntaxError)
@@ -67,8 +67,8 @@ export function unavailable(reason: string): Refusal {
 }
 
 /**
- * The result of `open`, for the store whose address is the value of `key`, a configuration key or an option. On
- * failure it rejects with a {@link StoreOpenError} that names key, address and reason.
+ * The result of `open`, for the store whose address is the value of `key`, a configuration key or an option. When the store is
+ * unavailable or can't be used, it rejects with a {@link StoreOpenError} that names key, address and reason.
  */
 export async function withStoreName<T>(
   key: string,

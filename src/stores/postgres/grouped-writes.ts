@@ -11,15 +11,15 @@ export interface GroupedWritesOptions {
   readonly pool: SessionPool;
   /** The channel on which changes are notified. */
   readonly channel: string;
-  /** Timeout of a write in all, ms. */
+  /** Timeout of a whole write, including its wait for others, ms. */
   readonly timeoutMs: number;
-  /** Called with the changes that a transaction made, or may have made, before its writes are acknowledged; null: any change. */
+  /** Called before writes are acknowledged with the changes that they made, or may have made; null: anything may have changed. */
   readonly onChange: (change: RecordsChange | null) => void;
 }
 
 interface Write {
   readonly steps: () => Steps<unknown>;
-  /** By `performance.now()`: a write that is still waiting is refused then, and its transaction has to end by then. */
+  /** Instant by `performance.now()` at which the write is refused if it still waits, and by which its transaction must end. */
   readonly deadline: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -32,14 +32,14 @@ const maxWaiting = 128;
 const maxGroup = 16;
 
 /**
- * Writes, serialised across all processes. Writes that arrive while another is in progress wait for it, and then share one
+ * Makes writes, serialised across all processes. Writes that arrive while another is in progress wait for it, and then share one
  * transaction, with one lock, one commit and one notification. Each happens whole or not at all, and has its own result: a write
- * that throws before it has written anything leaves the others alone; after any other failure the transaction is rolled back and
- * each is made by itself.
+ * that throws before it has written anything doesn't affect the others. After any other failure the transaction is rolled back,
+ * and each write is made by itself; if it was the server that failed, all are refused.
  *
- * A transaction that changes what may be cached leads to the next version and notifies it in the same transaction: in the order
- * of versions, and only when it is committed. Whether a write that was refused with `store_unavailable` happened is unknown: the
- * reply to its COMMIT may have been lost. It is atomic, and the caller may try again.
+ * A transaction that changes what may be cached also increments the version and notifies of the change: notifications are sent on
+ * commit, in the order of versions. A write that was refused with `store_unavailable` may nonetheless have happened, as the reply
+ * to its COMMIT may have been lost. It is atomic, and the caller may try again.
  */
 export class GroupedWrites {
   readonly #options: GroupedWritesOptions;
@@ -55,7 +55,7 @@ export class GroupedWrites {
     return this.#waiting.length;
   }
 
-  /** Makes a write; also rejects with what its steps throw. They may be run more than once. */
+  /** Makes a write. Rejects with an error that its steps throw, or `store_unavailable`. The steps may be run more than once. */
   write<T>(steps: () => Steps<T>): Promise<T> {
     if (this.#waiting.length >= maxWaiting) return Promise.reject(unavailable('too many writes waiting'));
     const { timeoutMs } = this.#options;
@@ -89,7 +89,7 @@ export class GroupedWrites {
     this.#isWriting = false;
   }
 
-  /** The next writes whose deadline has not passed. */
+  /** Takes the next writes off the queue, and refuses those whose deadline has passed; returns the others. */
   #takeGroup(): readonly Write[] {
     const taken = this.#waiting.splice(0, maxGroup);
     const now = performance.now();
@@ -100,7 +100,7 @@ export class GroupedWrites {
     return taken.filter(({ deadline }) => deadline > now);
   }
 
-  /** Resolves to false, with nothing written, if one of the writes has to be rolled back. */
+  /** Makes writes in one transaction. Resolves to false, with nothing written, if one of them has to be rolled back. */
   async #writeTogether(group: readonly Write[]): Promise<boolean> {
     try {
       const settlements = await this.#options.pool.use(
@@ -121,7 +121,7 @@ export class GroupedWrites {
 
   async #writeAlone(write: Write): Promise<void> {
     try {
-      // The others of its group may have taken long.
+      // The other writes of its group may have taken long.
       if (write.deadline <= performance.now()) throw timedOut();
       const [settle] = await this.#options.pool.use(
         (session) => retryConflicts(() => this.#makeAll(session, [write])),
@@ -134,8 +134,8 @@ export class GroupedWrites {
   }
 
   /**
-   * Makes the writes in one transaction. For each returns a function that settles the promise of its caller, to be
-   * called once the transaction has ended. Rejects when one has to be rolled back: then none is made.
+   * Makes the writes in one transaction. Resolves to a function for each write that settles the promise of its caller, to be
+   * called once the transaction has ended. Rejects when a write has to be rolled back: then none is made.
    */
   #makeAll(session: Session, group: readonly Write[]): Promise<readonly (() => void)[]> {
     return inTransaction(session, beginWrite, async () => {

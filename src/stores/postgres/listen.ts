@@ -8,7 +8,7 @@ export interface ListenOptions {
   /** Creates a dedicated client, not connected yet. */
   readonly open: () => Client;
   readonly channel: string;
-  /** The position of the log before anything was cached. */
+  /** The position in the log before anything was cached. */
   readonly from: LogPosition;
 }
 
@@ -20,22 +20,22 @@ const doubtMs = 400;
 const heartbeatTimeoutMs = 1_000;
 /** Delay between a lost connection and the next attempt, ms. */
 const retryDelayMs = 200;
-/** Maximum number of notifications kept until the log has repeated them. */
+/** Maximum number of notifications remembered until their changes are read from the log. */
 const maxNotified = 10_000;
 
 /**
- * Listens for changes on a connection of its own. A notification reports a change at once; only the log in the store, read with
- * every heartbeat, is reliable. The log repeats notifications that were late or lost, even over a lost connection, so that
- * nothing else has to be invalidated, unless the log doesn't reach back or is of another history: then everything is.
+ * Listens for changes on a connection of its own. A notification reports a change at once, but only the log in the store, read
+ * with every heartbeat, is reliable: it also has the changes whose notifications are late or were lost with the connection. If
+ * it doesn't reach back far enough, or is of another history, anything may have changed.
  */
 export class ChangeListener implements ChangeFeed {
   readonly #options: ListenOptions;
   readonly #changeListeners: ((change: RecordsChange | null) => void)[] = [];
   readonly #heartbeatListeners: ((isHealthy: boolean) => void)[] = [];
-  /** Every change is notified, perhaps late: the log repeats those that a lost connection missed. */
+  /** Every change is notified, perhaps late: the log has those that were missed while disconnected. */
   readonly notifiedSince = Number.NEGATIVE_INFINITY;
   notifiedUntil = 0;
-  /** Notifications of changes after the position, by version. */
+  /** Hints of the changes that were notified before they were read from the log, by version. */
   readonly #notified = new Map<number, string>();
   /** Position up to which the log has been read. */
   #position: LogPosition;
@@ -93,7 +93,7 @@ export class ChangeListener implements ChangeFeed {
     this.#notified.clear();
   }
 
-  /** Reads the log: every change made before the query was sent has been reported once the response is here. */
+  /** Reads the log: once the response is processed, every change made before the query was sent has been reported. */
   async #heartbeat(client: Client): Promise<void> {
     const sentAt = performance.now();
     const query = async (sql: string, values: readonly unknown[]) =>
@@ -107,7 +107,7 @@ export class ChangeListener implements ChangeFeed {
     this.#schedule(next, heartbeatIntervalMs);
   }
 
-  /** Reports a doubt long before the timeout, so that the server's availability can be checked in the meantime. */
+  /** Waits for `work` up to the timeout; reports doubt long before, so that the server can be checked in the meantime. */
   #withTimeout<T>(work: Promise<T>): Promise<T> {
     within(doubtMs, work).catch(() => this.#emitHeartbeat(false));
     return within(heartbeatTimeoutMs, work);

@@ -7,19 +7,19 @@ import { CheckedClient } from './checked-client.ts';
 import { createClientConfig, type PostgresAccess } from './client-config.ts';
 import { toFailure, unavailable } from './failures.ts';
 
-/** Timeouts of a connection attempt, and of a migration, be it another replica's, ms. */
+/** Timeouts of a connection attempt, and of a migration or the wait for that of another replica, ms. */
 const connectTimeoutMs = 3_000;
 const migrationTimeoutMs = 60_000;
 
 /** The oldest supported server: 13. */
 const oldestServer = 130_000;
 
-/** SQLSTATEs of temporary failures. Any other will be the same on the next attempt. */
+/** SQLSTATEs of temporary failures. Any other failure would recur on the next attempt. */
 const temporary = /^(?:08|25006|40|53|55P03|57)/;
 
 /**
- * Brings a schema to the newest version, each numbered step in one transaction with the number it leads to. Of several
- * replicas the first does it, and the others wait for it. It needs no privileges when there is nothing to do, and the
+ * Brings a schema to the newest version: each numbered migration and the record of its number are one transaction. Of several
+ * replicas the first migrates, and the others wait for it. This needs no privileges when there is nothing to do, and the
  * privilege to create schemas only when the schema doesn't exist.
  *
  * Rejects with {@link StoreOpenError} when the store can't be used: its schema is newer than this program, a privilege or
@@ -29,7 +29,7 @@ export async function migratePostgres(access: PostgresAccess): Promise<void> {
   await connectAndRequire(access, (client) => bringUpToDate(client, access.address.schema));
 }
 
-/** Changes nothing, and rejects as {@link migratePostgres} does, also when the schema is older than this program. */
+/** Checks a schema without changing it; rejects as {@link migratePostgres} does, and when it is older than this program. */
 export async function requireMigrated(access: PostgresAccess): Promise<void> {
   await connectAndRequire(access, (client) => compareVersion(client, access.address.schema));
 }
@@ -59,7 +59,7 @@ async function connectAndRequire(
   }
 }
 
-/** The reason why the server itself can't be used. */
+/** The reason why the server itself can't be used; undefined: it can. */
 async function findProblem(client: Client): Promise<string | undefined> {
   const { rows } = await client.query(`SELECT current_setting('server_version_num')::integer AS version,
     current_setting('server_encoding') AS encoding`);
@@ -70,7 +70,7 @@ async function findProblem(client: Client): Promise<string | undefined> {
   return undefined;
 }
 
-/** Migrates; returns the reason when it can't. */
+/** Migrates the schema; returns the reason why it still can't be used, because it is newer than this program. */
 async function bringUpToDate(client: Client, schema: string): Promise<string | undefined> {
   const migrations = loadAll();
   if ((await versionOf(client, schema)) < migrations.length) {
@@ -83,7 +83,7 @@ async function bringUpToDate(client: Client, schema: string): Promise<string | u
   return compareVersion(client, schema);
 }
 
-/** The reason why the schema's version can't be used. */
+/** The reason why the schema's version can't be used; undefined: it can. */
 async function compareVersion(client: Client, schema: string): Promise<string | undefined> {
   return problemOfVersion(await versionOf(client, schema), loadAll().length);
 }
@@ -106,7 +106,7 @@ async function createSchema(client: Client, schema: string): Promise<void> {
   if (rows.length === 0) await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
 }
 
-/** Locks are numbers, and shared by a whole database: ours is derived from the schema's name. */
+/** The number of the lock for migrations of a schema: locks are shared by a whole database. */
 function lockKey(schema: string): string {
   return createHash('sha256').update(`postern migrations ${schema}`).digest().readBigInt64BE().toString();
 }

@@ -23,7 +23,7 @@ export interface SharedRecordsOptions
   extends PostgresRecordsOptions,
     Pick<CachedRecordsOptions, 'staleIfErrorMs'> {
   readonly tenant: string;
-  /** Time to wait for an unavailable PostgreSQL, ms. */
+  /** Time for which to try again while PostgreSQL is unavailable, ms. */
   readonly openTimeoutMs: number;
   readonly events: AvailabilityEvents;
 }
@@ -32,19 +32,19 @@ export interface SharedRecordsOptions
 export interface SharedRecords {
   readonly records: Records;
   readonly serverClock: ServerClock;
-  /** True if secrets were encrypted that had not been, or by another key. */
+  /** True if secrets were encrypted anew, because they had not been encrypted, or with another key. */
   readonly isRewritten: boolean;
   poolLoad(): PoolLoad;
 }
 
-/** Delay between attempts of a start, ms. */
+/** Delay between attempts to open the records, ms. */
 const retryDelayMs = 250;
 
 const configurationKey = 'stores.records';
 
 /**
- * Opens records that several gateways may share, creating and migrating them as needed. Rejects with {@link
- * StoreOpenError} when they are unavailable, or belong to another tenant.
+ * Opens records that several gateways may share, and creates and migrates them as needed. Rejects with
+ * {@link StoreOpenError} when they are unavailable, can't be used, or belong to another tenant.
  */
 export async function openSharedRecords(options: SharedRecordsOptions): Promise<SharedRecords> {
   const { access, timeoutMs, tenant, staleIfErrorMs, events } = options;
@@ -87,7 +87,7 @@ async function openWithin<T>(openTimeoutMs: number, open: () => Promise<T>): Pro
   }
 }
 
-/** Two tenants with one address would have the same users and keys: the second is refused. */
+/** Rejects if the store belongs to another tenant: two tenants with one address would have the same users and keys. */
 async function requireSameTenant(remote: PostgresRecords, tenant: string): Promise<void> {
   const owner = Buffer.from(await remote.secret('tenant', Buffer.from(tenant))).toString();
   if (owner === tenant) return;

@@ -5,7 +5,7 @@ import type { Value } from '../sql/steps.ts';
 import { CheckedClient } from './checked-client.ts';
 import { asRefusal, PostgresFailure, toFailure, unavailable } from './failures.ts';
 
-/** Connection for the duration of one call. All methods reject with a {@link PostgresFailure}. */
+/** A connection for the duration of one call. Its methods reject with a {@link PostgresFailure}. */
 export interface Session {
   /** Runs one statement and returns its rows; each `?` stands for the next value. */
   query(sql: string, values?: readonly PostgresValue[]): Promise<readonly unknown[]>;
@@ -13,10 +13,10 @@ export interface Session {
   execute(sql: string): Promise<void>;
 }
 
-/** Lists go to `unnest`. */
+/** A parameter of a query; lists are for `unnest`. */
 export type PostgresValue = Value | readonly string[] | readonly number[];
 
-/** Counts how often the server turned out to be the wrong one: connections made before that are not used again. */
+/** Number of times that the server was found to be unavailable or read-only: connections made before are not used again. */
 export interface Epoch {
   current: number;
 }
@@ -25,18 +25,18 @@ export interface SessionPoolOptions {
   readonly config: ClientConfig;
   /** The maximum number of connections. */
   readonly max: number;
-  /** Timeout of a call in all, ms. */
+  /** Timeout of a whole call, including its wait for a connection, ms. */
   readonly timeoutMs: number;
   /** Shared by all pools to a server. */
   readonly epoch: Epoch;
-  /** Set if a call that loses its connection is repeated on a new one, because it changes nothing; default false. */
+  /** True if a call that loses its connection is repeated on a new one, as that can't do any harm; default false. */
   readonly repeats?: boolean;
 }
 
 /** Maximum number of waiting calls, each some milliseconds of work: more would only wait until they time out. */
 const maxWaiting = 128;
 const idleTimeoutMs = 30_000;
-/** Time that it takes to connect and query, ms. */
+/** Time that a repeated call needs to connect and query, ms. */
 const repeatMs = 100;
 
 const timedOut = () => new PostgresFailure('unavailable', undefined, timedOutReason);
@@ -62,7 +62,7 @@ export class SessionPool {
 
   /**
    * Calls `work` with a connection. Rejects `store_unavailable` when there is none, or the work isn't done, within the
-   * timeout; and at once when too many calls are waiting. The timeout is in ms, by default that of the pool.
+   * timeout, and at once when too many calls are waiting. `timeoutMs` is by default that of the pool.
    */
   async use<T>(work: (session: Session) => Promise<T>, timeoutMs = this.#options.timeoutMs): Promise<T> {
     if (this.#pool.waitingCount >= maxWaiting) throw unavailable('too many queries waiting');
@@ -156,7 +156,7 @@ function numberPlaceholders(sql: string): string {
   return sql.replace(/\?/g, () => `$${++count}`);
 }
 
-/** A text with NUL can't be stored, so nothing equals it: like null. */
+/** The value, or null for a text with NUL: such a text can't be stored, so nothing equals it. */
 function withoutNul(value: PostgresValue): PostgresValue {
   return typeof value === 'string' && value.includes('\0') ? null : value;
 }

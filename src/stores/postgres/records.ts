@@ -22,19 +22,19 @@ export interface PostgresRecordsOptions {
   readonly access: PostgresAccess;
   /** The clock, epoch milliseconds. */
   readonly now: () => number;
-  /** The maximum number of connections, at least 2, without the one that listens. */
+  /** The maximum number of connections, at least 2, not counting the one that listens. */
   readonly maxConnections: number;
-  /** Timeout of a call in all, ms. */
+  /** Timeout of a whole call, ms. */
   readonly timeoutMs: number;
-  /** Encrypts private keys and secrets; default: they are not. */
+  /** Encrypts private keys and secrets; default: nothing is encrypted. */
   readonly seals?: RecordSeals;
-  /** As in {@link ./grouped-writes.ts GroupedWritesOptions}; by default nothing depends on it. */
+  /** As in {@link ./grouped-writes.ts GroupedWritesOptions}; default: changes are reported to nobody. */
   readonly onChange?: (change: RecordsChange | null) => void;
 }
 
 /**
- * The records store in PostgreSQL: every call queries the server. A write that rejects `store_unavailable` is atomic, but
- * may have happened: it may be the reply to its COMMIT that was lost.
+ * The records store in PostgreSQL: every call queries the server. A write that rejects `store_unavailable` may nonetheless
+ * have happened, as a whole: the reply to its COMMIT may have been lost.
  */
 export interface PostgresRecords extends RemoteRecords {
   /** As {@link ../sql/sealed-values.ts sealAll}. */
@@ -55,7 +55,7 @@ export async function openPostgresRecords(options: PostgresRecordsOptions): Prom
   return createPostgresRecords(options);
 }
 
-/** The store on a schema that is up to date; it connects at the first call. */
+/** Creates the store on a schema that is up to date; it connects at the first call. */
 export function createPostgresRecords(options: PostgresRecordsOptions): PostgresRecords {
   const {
     access,
@@ -73,7 +73,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
     max: Math.max(maxConnections - 1, 1),
     timeoutMs,
     epoch,
-    // Recording a use twice does no harm either.
+    // Most calls only read, and recording a use twice does no harm either.
     repeats: true,
   });
   const channel = changeChannel(access.address.schema);
@@ -110,7 +110,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
   };
 }
 
-/** A dedicated client to listen on {@link ./changes.ts changeChannel}; not connected yet. */
+/** Creates a dedicated client to listen on {@link ./changes.ts changeChannel}; it is not connected yet. */
 export function createPostgresClient(access: PostgresAccess, timeoutMs: number): Client {
   return new CheckedClient({ ...createClientConfig(access, timeoutMs), application_name: listenerName });
 }
@@ -133,10 +133,10 @@ async function ping(readers: SessionPool, epoch: Epoch): Promise<void> {
   throw unavailable('server is read-only');
 }
 
-/** Number of uses in a statement: a few milliseconds. */
+/** Number of uses recorded by a statement, which takes a few milliseconds. */
 const noteBatch = 500;
 
-/** Updates rows in the order of their ids: two statements that lock the same rows never deadlock. */
+/** SQL that records uses, and locks rows in the order of their ids: two statements on the same rows never deadlock. */
 const noteKeys = `WITH used AS (
       SELECT t.id, u.at FROM unnest(?::text[], ?::bigint[]) u (id, at) JOIN api_keys t ON t.id = u.id
       WHERE t.last_used IS NULL OR t.last_used < u.at

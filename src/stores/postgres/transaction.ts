@@ -6,9 +6,9 @@ import type { Session } from './pool.ts';
 /** Maximum number of attempts of a write that conflicts with others. */
 const maxAttempts = 3;
 
-/** Begins a read-only snapshot. */
+/** SQL that begins a read-only snapshot. */
 export const beginSnapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY';
-/** Begins a write. The lock comes first: its holder sees everything that was committed under it before. */
+/** SQL that begins a write. It takes the lock first: the holder sees everything that earlier holders have committed. */
 export const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED;
   SELECT version FROM store_state WHERE id = 1 FOR UPDATE`;
 
@@ -19,7 +19,7 @@ export interface Progress {
   hasWritten: boolean;
 }
 
-/** Repeats what was rolled back because of a conflict with another transaction. */
+/** Calls `attempt` up to three times, as long as it is rolled back because of a conflict with another transaction. */
 export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = maxAttempts - 1; ; left -= 1) {
     try {
@@ -43,7 +43,7 @@ export async function inTransaction<T>(session: Session, begin: string, work: ()
   }
 }
 
-/** Runs steps in the transaction of a session, and notes in `progress` what they do. */
+/** Runs steps in the transaction of a session, and notes their changes and writes in `progress`. */
 export async function follow<T>(session: Session, steps: Steps<T>, progress: Progress): Promise<T> {
   let step = steps.next();
   while (!step.done) {

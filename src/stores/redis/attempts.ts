@@ -4,11 +4,11 @@ import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
 
 /**
- * Counts attempts in Redis, for all gateways together. While Redis is unavailable no attempt is allowed: it rejects
+ * Counts attempts in Redis, for all gateways together. While Redis is unavailable no attempt is allowed: calls reject
  * `store_unavailable`. Windows are rounded up to whole seconds.
  */
 export function createRedisAttempts(link: RedisLink): Attempts {
-  /** Adds to a counter, which starts again when its window is over; gives the count, and how long the window goes on. */
+  /** Adds to a counter, which starts again once its window has ended; resolves to the count and the window's remaining time. */
   async function add({ key, group }: AttemptLimit, attempts: 1 | -1, windowMs: number) {
     const windowSeconds = Math.max(1, Math.ceil(windowMs / 1000));
     const args = [attempts, windowSeconds];
@@ -47,7 +47,7 @@ export function createRedisAttempts(link: RedisLink): Attempts {
   };
 }
 
-/** The counters in the hash of a group, whose windows have not ended; throws for anything else. */
+/** The counters in a group's hash whose windows have not ended at `now`. Throws TypeError on any other content. */
 function liveCounters(fields: Readonly<Record<string, string>>, now: number): readonly AttemptCounter[] {
   return Object.entries(fields)
     .map(([key, text]) => {

@@ -43,13 +43,13 @@ export class CheckedConnector extends AbstractConnector {
   }
 }
 
-/** Steps by which the driver reaches a Sentinel, which its types hide. */
+/** The members of the driver's Sentinel connector that its types hide. */
 interface SentinelSteps {
   stream: Stream;
   readonly options: { readonly lookup?: LookupFunction };
   connect(onError: (type: string, error: Error) => void): Promise<Stream>;
   connectToSentinel(endpoint: object, options?: object): Redis;
-  /** The master, as options to connect with. */
+  /** Resolves to the options for a connection to the master; null: the Sentinel doesn't know it. */
   resolve(endpoint: object): Promise<object | null>;
 }
 
@@ -77,7 +77,7 @@ class CheckedSentinels extends Sentinels {
   }
 }
 
-/** Connects to the server that Sentinels name, and checks its replies and theirs. */
+/** Connects to the server that Sentinels name, and checks its replies and those of the Sentinels. */
 export const CheckedSentinelConnector = CheckedSentinels as unknown as typeof CheckedConnector;
 
 function targetOf({ path, host, port, family, lookup }: ServerLocation): NetConnectOpts {
@@ -88,7 +88,7 @@ function checked(socket: Socket): Stream {
   return new CheckedStream(socket) as unknown as Stream;
 }
 
-/** A socket to Redis that ends with an error instead of handing the driver a reply that it can't process. */
+/** A socket to Redis that ends with an error instead of passing the driver a reply that the driver can't process. */
 class CheckedStream extends Duplex {
   readonly #socket: Socket;
   readonly #check = createReplyCheck();

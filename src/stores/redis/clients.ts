@@ -5,18 +5,18 @@ import { type ClientTlsPaths, loadClientTls } from '../../config/values/client-t
 import type { RedisAddress } from '../../config/values/redis-address.ts';
 import { CheckedConnector, CheckedSentinelConnector } from './checked-connectors.ts';
 
-/** Access to Redis. */
+/** Address of Redis, credentials, and everything else that a connection needs. */
 export interface RedisAccess {
   readonly address: RedisAddress;
   /** Name and password of an ACL user; they take precedence over those of the address. */
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly sentinelPassword: string | undefined;
-  /** PEM files; undefined: TLS only if the address requires it, with the authorities that Node trusts. */
+  /** PEM files; undefined: TLS only if the address requires it, with the certificate authorities that Node trusts. */
   readonly tls: ClientTlsPaths | undefined;
   /** Reads the files of `tls`; default: from the disk. */
   readonly readFile?: ReadFile | undefined;
-  /** Finds servers by name; default: getaddrinfo(3). */
+  /** Resolves the names of servers; default: getaddrinfo(3). */
   readonly lookup?: LookupFunction | undefined;
 }
 
@@ -27,8 +27,8 @@ const connectTimeoutMs = 1_000;
 const retryDelayMs = 150;
 
 /**
- * Opens a client for commands: it fails at once while there is no connection, and never resends a command, so that none
- * runs after the caller was refused. Throws when a file of `tls` can't be read.
+ * Opens a client for commands: they fail at once while there is no connection, and are never resent, so that none runs
+ * after its caller was refused. Throws when a file of `tls` can't be read.
  */
 export function openCommandClient(access: RedisAccess): CommandClient {
   const { address } = access;
@@ -37,7 +37,7 @@ export function openCommandClient(access: RedisAccess): CommandClient {
   const { maxRetriesPerRequest: _, enableOfflineQueue: __, ...nodeOptions } = options;
   return new Cluster([...address.nodes], {
     redisOptions: { ...nodeOptions, maxRetriesPerRequest: 0 },
-    // Connections to nodes are opened when first needed; the deadline of a script covers the wait for one.
+    // The connection to a node is opened when first needed; the deadline of a script covers the wait for it.
     enableOfflineQueue: true,
     clusterRetryStrategy: () => retryDelayMs,
     // Nothing is resent after a lost connection; a command answered with MOVED or ASK was not executed there.
@@ -52,7 +52,7 @@ export function openCommandClient(access: RedisAccess): CommandClient {
   });
 }
 
-/** Opens a client for subscriptions; in a Cluster at any one node, as notifications reach all of them. */
+/** Opens a client for subscriptions, in a Cluster at any node, as notifications reach them all; undefined: no node is known. */
 export function openSubscriptionClient(access: RedisAccess, commands: CommandClient): Redis | undefined {
   const options = commonOptions(access);
   if (!(commands instanceof Cluster)) return new Redis({ ...options, ...locationOptions(access) });
@@ -73,7 +73,7 @@ function commonOptions(access: RedisAccess): RedisOptions {
     // Under RESP3 ioredis would take a reply for a notification.
     protocol: 2,
     Connector: CheckedConnector,
-    // Of our connectors.
+    // An option of our connectors.
     ...(access.lookup && { lookup: access.lookup }),
     db: address.db,
     username: access.username ?? address.username,

@@ -15,17 +15,17 @@ export interface ConnectionOptions {
 
 /** Interval at which an unavailable store is probed, ms. */
 const probeIntervalMs = 150;
-/** Timeout of a client that connects, ms: it may have several Sentinels or nodes to try. */
+/** Timeout for connecting, ms: there may be several Sentinels or nodes to try. */
 const connectTimeoutMs = 5_000;
 /** Time for the first connection before the store counts as unavailable, ms. */
 const firstConnectionMs = 1_500;
 /** Failures in a row after which a Cluster counts as unavailable: one node may be lost while the others serve. */
 const clusterFailures = 5;
 
-/** The connection for commands: bounded in time, without a queue, and failing at once while the store is unavailable. */
+/** The connection for commands, which time out, are never queued, and fail at once while the store is unavailable. */
 export class Connection {
   readonly #options: ConnectionOptions;
-  /** Time for which a silent connection is kept: a new one may get through where an old one hangs. */
+  /** Time for which a silent connection is kept, ms: a new one may get through where an old one hangs. */
   readonly #silenceLimitMs: number;
   readonly #probeTimer: NodeJS.Timeout;
   readonly #firstConnectionTimer: NodeJS.Timeout;
@@ -35,7 +35,7 @@ export class Connection {
   #lastError: Error = new Error('not connected yet');
   readonly #availability: Availability;
 
-  /** Opens a connection, which connects in the background. */
+  /** Starts to connect in the background. */
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#availability = new Availability({
@@ -67,8 +67,8 @@ export class Connection {
   }
 
   /**
-   * Sends a command and parses the reply; `parse` throws on an unexpected one, which counts as the store's failure.
-   * Rejects `store_unavailable`.
+   * Sends a command and parses the reply. Rejects `store_unavailable` when that takes too long or fails, even if it is `parse`
+   * that throws: an unexpected reply is the store's failure.
    */
   async send<A, T>(
     command: (client: CommandClient) => Promise<A>,
@@ -99,7 +99,7 @@ export class Connection {
 
   #start(): CommandClient {
     const started = this.#options.open();
-    // The commands report failures; this keeps an error event from ending the process, and the reason for the log.
+    // The commands report failures. This listener only notes the reason for the log; without it, the event would end the process.
     const keepError = (error: Error) => {
       this.#lastError = error;
     };
@@ -123,7 +123,7 @@ export class Connection {
     try {
       this.#client = this.#start();
     } catch (error) {
-      // A certificate file may just be being replaced: the next renewal reads it again.
+      // Perhaps a certificate file is just being replaced: the next renewal reads it again.
       this.#lastError = error as Error;
     }
   }
@@ -174,7 +174,7 @@ export class Connection {
   }
 }
 
-/** Reason of an error for the log: ioredis mentions its options where the connection is closed, or was during a command. */
+/** Reason for an error, as logged: where a connection is closed, ioredis gives messages about its own options instead. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return /enableOfflineQueue|maxRetriesPerRequest/.test(text) ? 'the connection is closed' : text;

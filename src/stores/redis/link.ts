@@ -9,11 +9,11 @@ export interface LinkOptions extends Omit<ConnectionOptions, 'clock'> {
   readonly keys: Keys;
   /** A clock to use instead of the store's own, epoch ms: for tests. */
   readonly testClock?: (() => number) | undefined;
-  /** Milliseconds elapsed, which go on when that clock is set; default `performance.now()`. */
+  /** Elapsed milliseconds, which go on steadily when `testClock` is set; default: `performance.now()`. */
   readonly testElapsed?: (() => number) | undefined;
 }
 
-/** A connection that runs scripts, by the names and the clock of the stores. */
+/** A connection that runs scripts, with the key names and the clock of the stores. */
 export class RedisLink extends Connection {
   readonly clock: StoreClock;
   /** Names of everything that the stores keep in Redis. */
@@ -30,8 +30,8 @@ export class RedisLink extends Connection {
   }
 
   /**
-   * Runs a script on a key, or on keys of one Cluster slot; resolves to the parts of its reply, the first being its outcome.
-   * Rejects `store_unavailable` within the command timeout; the script has then run within that time or never will.
+   * Runs a script on a key, or on keys of one Cluster slot; resolves to the parts of its reply: its outcome, the time (epoch ms),
+   * and the rest. Rejects `store_unavailable` within the command timeout; the script has then run within that time or never will.
    */
   async run(
     script: Script,
@@ -71,7 +71,7 @@ export class RedisLink extends Connection {
   }
 }
 
-/** Runs EVALSHA, and EVAL where the server does not know the script (any more). */
+/** Runs a script by EVALSHA, or by EVAL if the server doesn't know it (any more). */
 async function evaluate(
   client: CommandClient,
   { sha, source }: Script,

@@ -9,11 +9,11 @@ import { liveFields, liveSessionFrom } from './session-fields.ts';
 export interface LivenessOptions
   extends Pick<NotifiedCacheOptions<LiveSession, string>, 'notifications' | 'staleIfErrorMs' | 'elapsed'> {
   readonly link: RedisLink;
-  /** Age up to which a session seen alive needs no new query while ended sessions are notified, ms; 0: none. */
+  /** Time for which a session seen alive isn't queried again while ends of sessions are notified, ms; 0: always queried. */
   readonly livenessAgeMs: number;
 }
 
-/** Least numbers of cached sessions (15 to 30 MB), of those that have ended, and of those that went missing. */
+/** Sizes of the caches of live sessions (15 to 30 MB), of ended ones, and of those found missing. */
 const cacheSize = 50_000;
 const endedSize = 20_000;
 const missingSize = 100;
@@ -22,14 +22,14 @@ const batchSize = 500;
 /** Minimum time between two rounds of checks, ms. */
 const minIntervalMs = 250;
 
-/** Finds whether a session is alive, mostly without querying the store: see {@link NotifiedCache}. */
+/** Finds out if a session is alive, mostly without querying the store: see {@link NotifiedCache}. */
 export class Liveness {
   readonly #options: LivenessOptions;
   readonly #elapsed: () => number;
   readonly #cache: NotifiedCache<LiveSession, string>;
-  /** Instants at which sessions were found missing without a notification: others may be missing, too. */
+  /** Instants at which sessions were found missing whose end has not been notified: ends of others may be missed, too. */
   readonly #missing = new RecentCache<number>(missingSize);
-  /** A notification may arrive before the response to an older query. Ids are never reused, so this stays true. */
+  /** Ids of ended sessions, whose notification may arrive before the response to an older query. Ids are never reused. */
   readonly #ended = new RecentCache<true>(endedSize);
   readonly #rechecks: NodeJS.Timeout | undefined;
   #missingAt = Number.NEGATIVE_INFINITY;
@@ -71,7 +71,7 @@ export class Liveness {
     );
   }
 
-  /** Caches what a query sent at `seenAt` saw, unless a notification said that it has ended. */
+  /** Caches a session that a query sent at `seenAt` (`performance.now()`) found, unless its end has been notified. */
   set(session: LiveSession, seenAt: number): void {
     if (!this.#ended.has(session.id)) this.#cache.set(session.id, { value: session, at: seenAt });
   }
@@ -111,7 +111,7 @@ export class Liveness {
     return undefined;
   }
 
-  /** The end of a session that was found missing before it expired may still be notified. */
+  /** Notes a session that was found missing. If it had not expired, the notification of its end is late, or lost. */
   #markMissing(id: string): void {
     const seen = this.#cache.peek(id);
     this.#cache.delete(id);
@@ -121,8 +121,8 @@ export class Liveness {
   }
 
   /**
-   * Starts to check the cached sessions that are in use again, many at a time, before they get too old and each request has
-   * to query the store.
+   * Starts to recheck the cached sessions that are in use, many at a time, before they get so old that each request has to
+   * query the store.
    */
   #startRechecks(): NodeJS.Timeout | undefined {
     const { link, livenessAgeMs } = this.#options;

@@ -20,7 +20,7 @@ export interface RedisStoresOptions
   readonly access: RedisAccess;
   readonly tenant: string;
   readonly events: AvailabilityEvents & {
-    /** Redis doesn't let this process subscribe to ended sessions, for that reason: it has to query far more often. */
+    /** Called with the reason why this process can't subscribe to ends of sessions, and has to query far more often. */
     onNotificationsLost(reason: string): void;
   };
 }
@@ -28,7 +28,7 @@ export interface RedisStoresOptions
 /** The stores in Redis, over one connection for commands and one for notifications; `sessions.close` closes both. */
 export type RedisStores = ReturnType<typeof openRedisStores>;
 
-/** Opens the stores in Redis; they connect in the background and are unavailable until then. */
+/** Opens the stores in Redis, which connect in the background and are unavailable until they are connected. */
 export function openRedisStores(options: RedisStoresOptions) {
   const keys = createKeys(options.tenant);
   const link = new RedisLink({ ...options, keys, open: () => openCommandClient(options.access) });
@@ -41,7 +41,7 @@ export function openRedisStores(options: RedisStoresOptions) {
   };
 }
 
-/** Creates the session store: every step a script on one key, liveness cached and corrected by notifications. */
+/** Creates the session store: every step is a script on one key, and liveness is cached, and corrected by notifications. */
 function createSessions(link: RedisLink, options: RedisStoresOptions): Sessions {
   const { clock } = link;
   const listeners: EndedListener[] = [];
@@ -76,7 +76,7 @@ function createSessions(link: RedisLink, options: RedisStoresOptions): Sessions 
     revokeAllOf: (userId, exceptId) => writes.revokeAllOf(userId, exceptId),
     revokeAll: () => writes.revokeAll(),
     onEnded: (listener) => void listeners.push(listener),
-    // Redis deletes sessions by itself, but leaves them on the lists, until they are counted.
+    // Redis deletes expired sessions by itself, but they stay on the lists until these are counted.
     async prune() {
       await list.count();
       return 0;
@@ -90,7 +90,7 @@ function createSessions(link: RedisLink, options: RedisStoresOptions): Sessions 
   };
 }
 
-/** Compares `now`, epoch ms, with the clocks of Redis: in a Cluster of every master that can be reached. */
+/** Compares `now`, epoch ms, with the clock of Redis, or in a Cluster with those of all masters that can be reached. */
 function compareClocks(link: RedisLink, now: () => number): Promise<readonly ClockReading[]> {
   return link.read(async (client) => {
     const nodes = client instanceof Cluster ? client.nodes('master') : [client];

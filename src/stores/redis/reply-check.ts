@@ -8,9 +8,9 @@ const redirection = /^(?:MOVED|ASK) /;
 const validRedirection = /^(?:MOVED|ASK) (\d{1,5}) \S*:\d{1,5}$/;
 
 /**
- * Shapes of replies, by command. The driver processes some replies itself, and passes the others on unchanged to the
- * code that parses them. Those are checked here as well, because after one of a wrong type the next may belong to other
- * commands than it seems.
+ * Shapes of replies, by command. The driver processes some of these replies itself, and passes the others unchanged to
+ * the code that parses them. The others are checked here, too: after a reply of the wrong type, the next ones may not belong
+ * to the commands they seem to answer.
  */
 const validators: Readonly<Record<string, Validator>> = {
   subscribe: (reply) => isNotification(reply, 'subscribe') && itemsOf(reply)[2]?.code === ':',
@@ -31,9 +31,9 @@ const validators: Readonly<Record<string, Validator>> = {
 };
 
 /**
- * Creates a check of one connection, so that the driver receives only what it can process. A reply has the right shape for its
- * command or is an error, no reply comes without a command, and none is of another protocol than RESP2, too large or nested too
- * deep: with these the driver throws where it can't be caught, or loops forever.
+ * Creates a check of one connection, so that the driver receives only what it can process: errors, and replies of the right shape
+ * for their commands. A reply without a command, of another protocol than RESP2, too large or nested too deeply makes the driver
+ * throw where nothing can catch the error, or loop forever.
  */
 export function createReplyCheck() {
   const pending: string[] = [];
@@ -55,14 +55,14 @@ export function createReplyCheck() {
   }
 
   return {
-    /** Records the commands that are sent. */
+    /** Notes the commands in the bytes sent. */
     sent: (bytes: Buffer) => void outgoing(bytes),
-    /** The bytes so far that make up complete, valid replies. Throws {@link UnexpectedReply}. */
+    /** Takes the bytes received, and returns those of the replies now complete. Throws {@link UnexpectedReply}. */
     received: incoming,
   };
 }
 
-/** Calls `onValue` with every complete value, and returns the bytes of all of them. */
+/** Creates a function that takes bytes, calls `onValue` with every value now complete, and returns the bytes of these. */
 function createSplitter(onValue: (value: RespValue) => void): (bytes: Buffer) => Buffer {
   let parts: Buffer[] = [];
   let length = 0;
@@ -110,7 +110,7 @@ function isListOfTexts(reply: RespValue): boolean {
   return reply.code === '*' && reply.items !== null && reply.items.every((item) => textOf(item) !== null);
 }
 
-/** All our scripts return their outcome, and the time. */
+/** True for a list that begins as those of all our scripts do, with the outcome and the time. */
 function isScriptReply(reply: RespValue): boolean {
   const [outcome, time] = itemsOf(reply);
   return outcome !== undefined && textOf(outcome) !== null && time?.code === ':';
@@ -133,7 +133,7 @@ function isNode(node: RespValue): boolean {
   return port?.code === ':' && 0 < port.number && port.number < 65_536;
 }
 
-/** The driver leaks a socket for every invalid port. */
+/** True for a host and a valid port: the driver leaks a socket for every invalid one. */
 function isLocation(reply: RespValue): boolean {
   const [host, port] = itemsOf(reply).map(textOf);
   return !!host && /^\d{1,5}$/.test(port ?? '') && 0 < Number(port) && Number(port) < 65_536;

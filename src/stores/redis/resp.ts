@@ -4,7 +4,7 @@ export type RespValue =
   | { readonly code: ':'; readonly number: number }
   | { readonly code: '*'; readonly items: readonly RespValue[] | null };
 
-/** A reply that is not RESP2, or larger than any that is ever requested. */
+/** Error for a reply that is not RESP2, is too large, or doesn't fit its command. */
 export class UnexpectedReply extends Error {
   constructor(detail: string) {
     super(`unexpected reply: ${detail}`);
@@ -12,22 +12,22 @@ export class UnexpectedReply extends Error {
   }
 }
 
-/** Complete value and the offset after it; `needed`: the value is incomplete before there are so many bytes. */
+/** A complete value and the offset after it, or the number of bytes `needed` before the value can be complete. */
 export type RespRead =
   | { readonly value: RespValue; readonly end: number }
   | { readonly value: undefined; readonly needed: number };
 
-/** Limits of a text and of a list: far more than the session store ever receives. */
+/** Maximum lengths of a text and of a list: far more than the session store ever receives. */
 const maxTextBytes = 16 * 1024 * 1024;
 const maxItems = 1_000_000;
-/** CLUSTER SLOTS nests four deep. */
+/** Maximum depth of nested lists; those of CLUSTER SLOTS are four deep. */
 const maxDepth = 8;
 const maxLineBytes = 64 * 1024;
 
 const cr = 0x0d;
 const lf = 0x0a;
 
-/** Reads the value that starts there. Throws {@link UnexpectedReply}. */
+/** Reads the value that begins at `start`. Throws {@link UnexpectedReply}. */
 export function readResp(bytes: Buffer, start: number, depth = 0): RespRead {
   if (depth > maxDepth) throw new UnexpectedReply('nested too deeply');
   const lineEnd = endOfLine(bytes, start);

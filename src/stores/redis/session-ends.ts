@@ -3,12 +3,12 @@ import type { Notifications } from '../remote/notified-cache.ts';
 import { UnexpectedReply } from './resp.ts';
 
 export interface SessionEndsOptions {
-  /** Opens a dedicated client; undefined while there is no node to subscribe at. */
+  /** Opens a dedicated client; undefined while no node is known at which to subscribe. */
   readonly open: () => Redis | undefined;
   readonly channel: string;
-  /** A session has ended, at `endedAt` by the store's clock. */
+  /** Called when a session has ended, at `endedAt` (epoch ms by the store's clock). */
   readonly onEnded: (id: string, endedAt: number) => void;
-  /** The server does not allow the subscription, for that reason. */
+  /** Called with the reason when the server refuses the subscription, or sends an unexpected reply. */
   readonly onNotificationsLost: (reason: string) => void;
 }
 
@@ -17,7 +17,7 @@ const heartbeatIntervalMs = 250;
 /** Time without a response after which the connection is replaced, ms. */
 const heartbeatTimeoutMs = 1_000;
 
-/** Notifications of ended sessions, over a subscription that is made again after every lost connection. */
+/** Notifications of ended sessions, over a subscription that is renewed after every lost connection. */
 export class SessionEnds implements Notifications {
   notifiedSince = Number.POSITIVE_INFINITY;
   notifiedUntil = 0;
@@ -51,7 +51,7 @@ export class SessionEnds implements Notifications {
     try {
       this.#client = this.#options.open();
     } catch {
-      // A certificate file may just be being replaced: the next heartbeat tries again.
+      // Perhaps a certificate file is just being replaced: a later heartbeat tries again.
       this.#client = undefined;
     }
     if (this.#client !== undefined) this.#attach(this.#client);
@@ -78,7 +78,7 @@ export class SessionEnds implements Notifications {
     });
   }
 
-  /** Notifications correct the results of queries sent from now on. */
+  /** Notes that the results of queries sent from now on are corrected by notifications. */
   #onSubscribed(): void {
     this.#areNotificationsLost = false;
     this.#lastReplyAt = performance.now();
@@ -99,7 +99,7 @@ export class SessionEnds implements Notifications {
     if (/^\d{1,15}$/.test(endedAt)) this.#options.onEnded(id, Number(endedAt));
   }
 
-  /** Replies and notifications share a connection: when a ping is answered, every notification before it has arrived. */
+  /** Sends a ping: its reply shares the connection with the notifications, so all sent before it have then arrived. */
   #heartbeat(): void {
     const sentAt = performance.now();
     if (sentAt - this.#lastReplyAt > heartbeatTimeoutMs) {

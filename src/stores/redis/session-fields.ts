@@ -2,7 +2,7 @@ import { Refusal } from '../../errors.ts';
 import { originOf } from '../session-origin.ts';
 import type { LiveSession, NewSession, ProviderIdentity, Session } from '../sessions.ts';
 
-/** A new session as the fields and values of its hash, without absent fields. */
+/** The fields of a new session's hash, each followed by its value; null ones are left out. */
 export function fieldsOf(session: NewSession): string[] {
   const { userId, method, scope, address, userAgent, epoch, provider, sealedIdToken } = session;
   const fields = ['userId', userId, 'method', method, 'address', address, 'userAgent', userAgent];
@@ -37,7 +37,7 @@ export function sessionFrom(id: string, reply: unknown): Session | undefined {
   };
 }
 
-/** The fields that {@link liveSessionFrom} parses, in that order. */
+/** The fields that {@link liveSessionFrom} parses, in this order. */
 export const liveFields = ['userId', 'expires', 'epoch', 'method', 'scope', 'issuer', 'subject'] as const;
 
 /** Parses the reply to HMGET of {@link liveFields}; undefined when there is no session. Throws TypeError on anything else. */
@@ -54,12 +54,12 @@ export function liveSessionFrom(id: string, reply: unknown): LiveSession | undef
   };
 }
 
-/** Sessions from before epochs were kept have none. */
+/** Parses the epoch; 0 for sessions from before epochs were kept. */
 function epochFrom(text: unknown): number {
   return text === null || text === undefined ? 0 : wholeNumber(text, 'epoch');
 }
 
-/** Parses what the script that counts a use returns of the session. Throws TypeError on anything else. */
+/** Parses the fields of the session in the reply `used` of `note-use.lua`. Throws TypeError on anything else. */
 export function usedSessionFrom(id: string, reply: unknown) {
   const [created, lastUsed, expires, userId, method] = textsFrom(reply, 5);
   return {
@@ -72,7 +72,7 @@ export function usedSessionFrom(id: string, reply: unknown) {
   };
 }
 
-/** Parses what scripts return of a session that is to be indexed again. Throws TypeError on anything else. */
+/** Parses the fields of the session in the reply `reindex` of a script. Throws TypeError on anything else. */
 export function indexedFrom(reply: unknown): Pick<Session, 'userId' | 'provider'> {
   const [userId, ...provider] = textsFrom(reply, 4);
   return { userId: userId ?? fail('userId'), provider: providerFrom(...provider) };
@@ -96,12 +96,12 @@ function isListOfTexts(reply: unknown): reply is readonly string[] {
   return Array.isArray(reply) && reply.every((item) => typeof item === 'string');
 }
 
-/** Page of a list, read by ranks. */
+/** Page of a list, as read by `list-page.lua`. */
 export type RankedPage = ReturnType<typeof pageFrom>;
 
 /**
- * Parses what the script that reads a page returns: the number of entries within the range, before the page by their instants,
- * and after it, and the page in ascending order. `now`: when it was read, epoch ms by the clock of the lists. Throws TypeError on
+ * Parses the reply of `list-page.lua`: the numbers of entries in the whole range, before the page and after it, and the entries
+ * of the page, all ascending by instant. `now`: when it was read, epoch ms by the clock of the lists. Throws TypeError on
  * anything else.
  */
 export function pageFrom([total, lower, higher, entries]: readonly unknown[], now: number) {
@@ -122,20 +122,20 @@ export function countFrom(value: unknown): number {
   throw new TypeError('unexpected reply: not a number');
 }
 
-/** Parses an array of that many texts, each of which may be nil. Throws TypeError on anything else. */
+/** Parses an array of `length` texts, each of which may be null. Throws TypeError on anything else. */
 export function textsFrom(reply: unknown, length: number): readonly (string | null)[] {
   const isText = (value: unknown) => value === null || typeof value === 'string';
   if (Array.isArray(reply) && reply.length === length && reply.every(isText)) return reply;
   throw new TypeError('unexpected reply instead of texts');
 }
 
-/** Parses a whole number as Redis keeps it. Throws TypeError on anything else. */
+/** Parses a whole number from the text that Redis keeps; `name` is for the error. Throws TypeError on anything else. */
 export function wholeNumber(text: unknown, name: string): number {
   const number = typeof text === 'string' && text !== '' ? Number(text) : Number.NaN;
   return Number.isSafeInteger(number) ? number : fail(name);
 }
 
-/** The result of `parse`; a reply that can't be parsed is the store's failure, not ours. Throws `store_unavailable`. */
+/** The result of `parse`. Throws `store_unavailable` if it throws TypeError: an unexpected reply is the store's failure. */
 export function parsed<T>(parse: () => T): T {
   try {
     return parse();

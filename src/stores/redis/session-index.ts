@@ -3,15 +3,15 @@ import type { RedisLink } from './link.ts';
 import { scripts } from './scripts.ts';
 import { parsed, sessionIdsFrom, wholeNumber } from './session-fields.ts';
 
-/** Maximum time for which an index entry outlasts its session, ms: clocks move while it is written. */
+/** Time added to the life of an index entry, ms: it must outlast its session even if the clock is set meanwhile. */
 const slackMs = 60_000;
-/** Number of entries that a command removes. */
+/** Maximum number of entries that a command removes. */
 const batchSize = 100;
 
-/** Fields that decide which indexes a session is in. */
+/** Fields of a session that decide which indexes it is in. */
 type Indexed = Pick<NewSession, 'userId' | 'provider'>;
 
-/** The sessions of each user, and those that a provider refers to. A surplus entry does no harm, and expires. */
+/** Indexes of the sessions by user, and by the provider's session and person. A surplus entry does no harm, and expires. */
 export class SessionIndex {
   readonly #link: RedisLink;
 
@@ -21,7 +21,7 @@ export class SessionIndex {
 
   /** Adds the session to its indexes until after its end; resolves to the expiry of the entries, epoch ms. */
   async add(id: string, session: Indexed, times: SessionTimes): Promise<number> {
-    // Twice the idle lifetime, so that it is renewed once an idle lifetime and not at every use.
+    // Twice the idle lifetime, so that entries are renewed once per idle lifetime and not at every use.
     const forMs = Math.min(2 * times.idleLifetimeMs, times.absoluteLifetimeMs) + slackMs;
     const added = await Promise.all(this.#keysOf(session).map((key) => this.#addTo(key, id, forMs)));
     return Math.min(...added);

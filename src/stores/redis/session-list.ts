@@ -14,31 +14,31 @@ import {
   textsFrom,
 } from './session-fields.ts';
 
-/** Time for which a session that has ended can't be listed again, ms: longer than any step takes that could list it. */
+/** Time for which a session that has ended can't be listed again, ms: no step that could still list it takes as long. */
 const unlistedForMs = 60_000;
-/** Maximum number of ended sessions remembered as still listed, because a node was unavailable. */
+/** Maximum number of sessions remembered that could not be marked, because a node was unavailable. */
 const maxUnchecked = 1_000;
-/** Maximum number of reads of a page, some of whose sessions had ended. */
+/** Maximum number of attempts to read a page on which no session has ended. */
 const maxReads = 8;
 
-/** Fields of a session that say in which lists it is. */
+/** Fields of a session that decide which lists it is on. */
 type Listed = Pick<Session, 'id' | 'userId' | 'method'>;
 
 /**
- * The live sessions in order: all, and those of each user and method. A session is listed right after its creation, again at each
- * use, and until its end. Ending it and taking it off the lists are two steps, as the keys may be on two servers; so it is marked
- * to be checked first. Marked and expired sessions are checked before anything is counted or listed.
+ * Sorted lists of the live sessions: of all, of each user, of each method and of both. A session is listed right after its
+ * creation, moved at each use, and taken off after its end. Ending it and taking it off are two steps, as the keys may be on two
+ * servers; so it is first marked to be checked. Marked and expired sessions are checked before anything is counted or listed.
  */
 export class SessionList {
   readonly #link: RedisLink;
-  /** Sessions that could not be marked. */
+  /** Ids of sessions that could not be marked. */
   readonly #unchecked = new Set<string>();
 
   constructor(link: RedisLink) {
     this.#link = link;
   }
 
-  /** Lists the session by its present fields; resolves to the number of sessions that its user has. */
+  /** Lists the session by its present fields; resolves to the number of its user's sessions, 0 if it has just ended. */
   async add(session: Listed & Pick<Session, 'created' | 'lastUsed' | 'expires'>): Promise<number> {
     const { id, created, lastUsed, expires, userId, method } = session;
     const args = [id, created, lastUsed, expires, `${method} ${userId}`];
@@ -46,7 +46,7 @@ export class SessionList {
     return parsed(() => countFrom(ofUser));
   }
 
-  /** Takes the session off the lists; resolves to the number of sessions that its user has left. */
+  /** Takes the session off the lists; resolves to the remaining number of its user's sessions. */
   async remove(session: Listed): Promise<number> {
     const keys = this.#keysOf(session);
     const [, , ofUser] = await this.#link.run(scripts.unlist, keys, [session.id, unlistedForMs]);
@@ -54,8 +54,8 @@ export class SessionList {
   }
 
   /**
-   * Has these sessions checked before anything is counted or listed. Never rejects: sessions that can't be marked now are marked
-   * then.
+   * Marks sessions to be checked before anything is counted or listed. Never rejects: those that can't be marked now are marked
+   * at that time.
    */
   async check(ids: readonly string[]): Promise<void> {
     try {
@@ -66,8 +66,8 @@ export class SessionList {
   }
 
   /**
-   * The ids of a user's sessions beyond the `max` that were used last: up to `size` of those used longest ago. A user who
-   * has `max` at that moment has none too many.
+   * The ids of a user's sessions beyond the `max` used last, those used longest ago first, usually at most `size`; none if the
+   * user has no more than `max` when they are read.
    */
   async excessOf(userId: string, max: number, size: number): Promise<readonly string[]> {
     const key = this.#link.keys.sessionList('last_used', { userId });
@@ -124,7 +124,7 @@ export class SessionList {
     }
   }
 
-  /** Takes those off the lists that have ended, and adds the others again, by their present fields. */
+  /** Takes the sessions that have ended off the lists, and lists the others again by their present fields. */
   async #settle(ids: readonly string[], now: number): Promise<void> {
     const found = await this.#find(ids, now);
     await this.removeMissing(ids.filter((id) => !found.has(id)));
@@ -155,7 +155,7 @@ export class SessionList {
     const { gte = '', gt = '', lte = '', lt = '' } = filters.range ?? {};
     const key = this.#link.keys.sessionList(query.sortBy, filters);
     const position = from === undefined ? ['', '', ''] : [String(from.value), from.id, inclusive ? '1' : '0'];
-    // The items of a page read backwards are reversed.
+    // The direction to read in from the position: the entries of the page are ascending either way.
     const direction = (sortOrder === 'asc') !== backwards ? 'up' : 'down';
     const args = [gte, gt, lte, lt, direction, ...position, size];
     const [, now, ...page] = await this.#runOnLive(scripts.listPage, [key], args);
@@ -201,7 +201,7 @@ function pageOf(
   const items = entries.flatMap(({ id, instant }) => {
     const session = found.get(id);
     if (session === undefined) return [];
-    // It may have been used since the list was read: its position is that in the list.
+    // The session may have been used since the list was read: the item has the instant by which it is listed.
     return [sortBy === 'last_used' ? { ...session, lastUsed: instant } : session];
   });
   if (sortOrder === 'asc') return { items, total, before: lower > 0, after: higher > 0 };

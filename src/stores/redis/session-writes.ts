@@ -24,10 +24,10 @@ import {
 import type { SessionIndex } from './session-index.ts';
 import type { SessionList } from './session-list.ts';
 
-/** Number of sessions ended at a time, and of uses counted. */
+/** Number of sessions ended, and of uses recorded, at a time. */
 const batchSize = 100;
 
-/** The steps that change sessions, each a script on one key; see {@link Sessions} for what they do. */
+/** The methods of {@link Sessions} that change sessions, each by a script on the session's key. */
 export class SessionWrites
   implements Pick<Sessions, 'create' | 'present' | 'noteUse' | 'revoke' | 'revokeAllOf' | 'revokeAll'>
 {
@@ -66,9 +66,9 @@ export class SessionWrites
     return { session: created, now, ended: isExcess ? await this.#endExcess(created, maxPerUser) : [] };
   }
 
-  /** Ends the user's sessions beyond that number, those used longest ago, but never `created`. */
+  /** Ends the sessions beyond `max` of the user of `created`: those used longest ago, but never `created` itself. */
   async #endExcess(created: Session, max: number): Promise<readonly Session[]> {
-    // Takes those that have ended off the lists, or they would count.
+    // Takes sessions that have ended off the lists, or they would count.
     await this.#list.count();
     const ended: Session[] = [];
     for (;;) {
@@ -104,7 +104,7 @@ export class SessionWrites
     const [outcome, , fields, rotated] = reply;
     if (outcome === 'gone') {
       this.#liveness.delete(id);
-      // In the background, as it may still be listed: a shorter lifetime can have ended it.
+      // In the background. The session may still be listed: a shorter lifetime can have ended it.
       void this.#list.check([id]);
       return { outcome };
     }
@@ -142,7 +142,7 @@ export class SessionWrites
         const session = parsed(() => usedSessionFrom(id, fields));
         // A shorter lifetime configured in the meantime may have ended it just now.
         if (session.expires <= (now as number)) this.#liveness.delete(id);
-        // Listed where it belongs now; if that fails, before anything is counted or listed.
+        // Moves the session on the lists; if that fails, it is moved before anything is counted or listed.
         await this.#list.add(session).catch(() => this.#list.check([id]));
         return;
       }
@@ -151,7 +151,7 @@ export class SessionWrites
   }
 
   async revoke(id: string): Promise<Session | undefined> {
-    // Sent first, so that a session that has ended is not counted, even if this process ends now.
+    // The mark is sent first, so that the session isn't counted once it has ended, even if this process ends in between.
     const isMarked = this.#list.check([id]);
     const ended = await this.#revokeMarked(id);
     await isMarked;
@@ -193,13 +193,13 @@ export class SessionWrites
       if (ids[0] === first) throw new Refusal('store_unavailable', { cause: 'ended sessions stay listed' });
       first = ids[0];
       ended.push(...idsOf(await this.#revokeEach(ids)));
-      // Before the next batch is read: ids that were listed but no longer exist, and those whose removal is still under
-      // way, would be read again.
+      // Removed before the next batch is read: otherwise it would again have the ids of sessions that no longer exist, or whose
+      // removal is still under way.
       await this.#list.removeMissing(ids);
     }
   }
 
-  /** Ends these sessions at once; resolves to the ids of those that were alive. */
+  /** Ends these sessions in parallel; resolves to those that were alive. */
   async #revokeEach(ids: readonly string[]): Promise<readonly Session[]> {
     const ended: Session[] = [];
     const areMarked = this.#list.check(ids);
@@ -211,7 +211,7 @@ export class SessionWrites
     return ended;
   }
 
-  /** Takes a session off the lists, in the background: it is marked to be checked. */
+  /** Takes a session off the lists in the background; if that fails, it stays there until it is checked. */
   #unlist(session: Session): void {
     this.#list.remove(session).catch(() => {});
   }

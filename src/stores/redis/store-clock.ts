@@ -2,9 +2,9 @@ import { ClockTrack, createSteadyClock, type SteadyClock } from '../steady-clock
 
 /** Estimate of Redis' clock, epoch ms. */
 export interface StoreClock extends SteadyClock {
-  /** Earliest time that Redis' clock may show: an instant that has passed by this has passed there, too. */
+  /** Earliest time that Redis' clock may show now, epoch ms: an instant before it has certainly passed there. */
   earliest(): number;
-  /** Learns the clock from a response with `time`; `sentAt` and `receivedAt` by `performance.now()`. */
+  /** Corrects the estimate by a response with `time`, epoch ms; `sentAt` and `receivedAt` are by `performance.now()`. */
   learn(time: number, sentAt: number, receivedAt: number): void;
 }
 

@@ -3,25 +3,25 @@ import { within } from './timeout.ts';
 
 /** Called when a store becomes unavailable and when it is available again. */
 export interface AvailabilityEvents {
-  /** `reason` holds no credential; `since`, by `performance.now()`, is the last sign of life. */
+  /** `reason` holds no credential; `since`, by `performance.now()`, is the instant from which the store counts as unavailable. */
   onUnavailable(reason: string, since: number): void;
   onAvailable(): void;
 }
 
 export interface AvailabilityOptions {
-  /** Asks the store whether it can be used. */
+  /** Asks the store if it can be used; rejects if not. */
   readonly probe: () => Promise<unknown>;
   readonly probeTimeoutMs: number;
   readonly events: AvailabilityEvents;
-  /** True if the store counts as unavailable until a first probe succeeds, which nothing reports; default false. */
+  /** True if the store counts as unavailable from the start, without an event, until a probe succeeds; default false. */
   readonly isDown?: boolean;
-  /** A clock as `performance.now()`, which is the default. */
+  /** A clock like `performance.now()`, which is the default. */
   readonly elapsed?: () => number;
 }
 
 /**
- * Availability of a remote store: it is unavailable once a call finds it so, and available again when a probe succeeds.
- * Probes are sent by its owner's timer or heartbeats.
+ * Availability of a remote store, which is unavailable once a call has found it so, and available again when a probe succeeds.
+ * Its owner sends probes by a timer or with heartbeats.
  */
 export class Availability {
   readonly #options: AvailabilityOptions;
@@ -60,7 +60,7 @@ export class Availability {
     this.#options.events.onAvailable();
   }
 
-  /** Probes the store, unless a probe is in flight; resolves to the error of one that failed. */
+  /** Probes the store, unless a probe is in flight; resolves to the error if the probe fails. */
   async probe(): Promise<Error | undefined> {
     if (this.#isProbing || this.#isClosed) return undefined;
     this.#isProbing = true;

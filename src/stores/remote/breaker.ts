@@ -1,13 +1,13 @@
 import { Refusal } from '../../errors.ts';
 import { timedOutReason, within } from './timeout.ts';
 
-/** A circuit breaker: keeps calls from a store that is known to be unavailable, except for one at intervals. */
+/** A circuit breaker: lets calls through to a store that is known to be unavailable only at intervals. */
 export type Breaker = ReturnType<typeof createBreaker>;
 
 /** Time without calls after a failure, ms. */
 const coolDownMs = 250;
 
-/** Creates a closed breaker; `elapsed` is a clock as `performance.now()`. */
+/** Creates a closed breaker; `elapsed` is a clock like `performance.now()`. */
 export function createBreaker({ timeoutMs, elapsed }: { timeoutMs: number; elapsed: () => number }) {
   let failedAt: number | null = null;
   let availableAt = Number.NEGATIVE_INFINITY;
@@ -16,15 +16,15 @@ export function createBreaker({ timeoutMs, elapsed }: { timeoutMs: number; elaps
   const isCoolingDown = () => failedAt !== null && elapsed() - failedAt < coolDownMs;
 
   return {
-    /** True while the breaker is cooling down, or a call is just probing whether the store is available again. */
+    /** True while the breaker is cooling down, or a call is in flight that will show if the store is available again. */
     isOpen: () => isCoolingDown() || (failedAt !== null && inFlight > 0),
-    /** True if the store was just found to be unavailable, so that calling it would only cost time. */
+    /** True if the store has just been found to be unavailable, so that calling it would only waste time. */
     isCoolingDown,
-    /** Instant at which the last call that succeeded was made. */
+    /** Instant at which the last successful call was made, by `elapsed`. */
     get availableAt(): number {
       return availableAt;
     },
-    /** Runs the call, within the timeout. Rejects `store_unavailable` when the store does. */
+    /** Makes the call. Rejects as it does, and `store_unavailable` after the timeout. */
     async run<T>(call: () => Promise<T>): Promise<T> {
       const calledAt = elapsed();
       inFlight += 1;
@@ -49,7 +49,7 @@ export function isUnavailable(error: unknown): error is Refusal {
   return error instanceof Refusal && error.code === 'store_unavailable';
 }
 
-/** The refusal of a call that the store didn't respond to in time. */
+/** The refusal of a call to which the store didn't respond in time. */
 export function timedOut(): Refusal {
   return new Refusal('store_unavailable', { cause: new Error(timedOutReason) });
 }

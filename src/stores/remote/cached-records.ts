@@ -20,18 +20,18 @@ export interface CachedRecordsOptions
   readonly feed: ChangeFeed;
 }
 
-/** Numbers of cached keys and users (some 20 MB), and of unknown keys. */
+/** Sizes of the caches of keys and of users (some 20 MB), and of unknown keys. */
 const cacheSize = 20_000;
 const unknownSize = 5_000;
-/** Time for which an unknown key counts as unknown, ms. */
+/** Time for which a key that was not found counts as unknown without a query, ms. */
 const unknownAgeMs = 2_000;
-/** Time that a read waits for the store, ms. */
+/** Time for which a read waits for the store, ms. */
 const readTimeoutMs = 1_000;
-/** The same where a cached result could be used instead: a write with the same credential has two seconds in all. */
+/** The same if a cached result can be used instead, ms: reading a credential and then writing must fail within two seconds. */
 const cachedTimeoutMs = 400;
 /**
- * Time for which the version stays the same while changes aren't notified, ms. An identity cached by it is at most this much
- * older than the result it was made from.
+ * Time for which the version stays the same while changes aren't notified, ms: an identity that is cached for a version is used
+ * for at most this long.
  */
 const unsubscribedVersionMs = 250;
 
@@ -40,7 +40,7 @@ type CacheParts = Omit<CachedRecordsOptions, 'elapsed'> & {
   readonly elapsed: () => number;
 };
 
-/** Caches the keys and users of a remote store, as {@link NotifiedCache} does. */
+/** Wraps a remote store to cache its keys and users, each in a {@link NotifiedCache}. */
 export function createCachedRecords(options: CachedRecordsOptions): Records {
   const { remote, feed, elapsed = () => performance.now() } = options;
   const breaker = createBreaker({ timeoutMs: readTimeoutMs, elapsed });
@@ -111,7 +111,7 @@ class KeysAndUsers {
     return known !== undefined ? known.value : this.#users.read(id, () => this.#parts.remote.findUser(id));
   }
 
-  /** Drops everything that the change may affect; null: everything. */
+  /** Drops everything that the change may affect; null: drops everything. */
   noteChange(change: RecordsChange | null): void {
     for (const cache of [this.#keys, this.#users]) cache.noteChange(change);
     this.#unknownKeys.clear();
@@ -132,7 +132,7 @@ class KeysAndUsers {
     return this.#keys.read(hash, load, (entry) => this.#keepKey(hash, entry));
   }
 
-  /** An unknown key takes the place of no other: anyone may present as many as they like. */
+  /** Caches a key, an unknown one apart from the others: anyone may present as many of them as they like. */
   #keepKey(hash: string, entry: Entry<ApiKeyWithOwner>): void {
     if (entry.value === undefined) {
       this.#keys.delete(hash);
@@ -148,7 +148,7 @@ function isChanged({ key }: ApiKeyWithOwner, keys: ReadonlySet<string>, users: R
   return keys.has(key.id) || users.has(key.createdBy);
 }
 
-/** A key that was not found may have been created since, or be one whose hash doesn't tell its id. */
+/** True if the change may affect the key; always, if it was not found: its id is unknown, and it may have been created since. */
 function isKeyAffected(_: string, found: ApiKeyWithOwner | undefined, change: RecordsChange): boolean {
   if (found === undefined) return true;
   return change.keys.includes(found.key.id) || change.users.includes(found.key.createdBy);
@@ -157,7 +157,7 @@ function isKeyAffected(_: string, found: ApiKeyWithOwner | undefined, change: Re
 /** The version of the records as far as this process knows: see {@link ../records.ts Records.version}. */
 class Version {
   readonly #parts: CacheParts;
-  /** Changes notified, plus intervals in which there may have been any that were not. */
+  /** Number of changes notified, plus the number of intervals in which changes may not have been notified. */
   #version = 0;
   #steppedAt: number;
 
@@ -170,7 +170,7 @@ class Version {
     this.#version += 1;
   }
 
-  /** Throws `store_unavailable` when the store has been unavailable for too long. */
+  /** The present version. Throws `store_unavailable` when the store has been unavailable for too long. */
   current(): number {
     const { breaker, feed, staleIfErrorMs, elapsed } = this.#parts;
     const now = elapsed();
@@ -178,7 +178,7 @@ class Version {
     const availableAt = Math.max(feed.notifiedUntil, breaker.availableAt);
     if (now - availableAt >= Math.max(staleIfErrorMs(), unsubscribedTrustMs) && breaker.isOpen())
       throw new Refusal('store_unavailable');
-    // Without notifications, identities cached by this version have to be read again at short intervals.
+    // Without notifications, identities cached for this version have to be read again at short intervals.
     if (now - this.#steppedAt >= unsubscribedVersionMs) {
       this.#steppedAt = now;
       this.#version += 1;

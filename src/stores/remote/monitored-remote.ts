@@ -8,8 +8,8 @@ import type { ChangeFeed } from './change-feed.ts';
 const pingTimeoutMs = 1_000;
 
 /**
- * Wraps the calls of a remote store to report when it becomes unavailable and when it is available again, even while
- * it is idle. With each heartbeat of the feed it is pinged while either indicates a problem, and never while all is well.
+ * Wraps the calls of a remote store to report when it becomes unavailable and when it is available again, even while no calls
+ * are made. With each heartbeat of the feed the store is pinged if that heartbeat or a call has shown a problem, otherwise never.
  */
 export function monitorRemote({
   remote,

@@ -6,27 +6,27 @@ import { resultOrFallback } from './timeout.ts';
 
 /** Coverage of the notifications of a store's changes. Instants are by `performance.now()`. */
 export interface Notifications {
-  /** Every change made after this instant has been notified, up to {@link notifiedUntil}. */
+  /** Beginning of the period in which every change has been notified. */
   readonly notifiedSince: number;
-  /** Every change made before this instant has been notified. Fixed while disconnected; 0: never connected. */
+  /** End of the period in which every change has been notified. It doesn't advance while disconnected; 0: never connected. */
   readonly notifiedUntil: number;
 }
 
 /**
- * Silence after which notifications are no longer trusted, and age up to which a value is used without them, ms. Together
- * with the interval at which open streams are checked (400 ms), either keeps a change made elsewhere well within the
- * promised second.
+ * Time since {@link Notifications.notifiedUntil} after which notifications are no longer trusted, ms. Together with the interval
+ * at which open streams are checked (400 ms), it stays well below the second within which a change made elsewhere is promised to
+ * take effect; so does {@link unsubscribedTrustMs}.
  */
 const silenceMs = 400;
-/** See {@link silenceMs}. */
+/** Age up to which a value is used while changes aren't notified, ms: see {@link silenceMs}. */
 export const unsubscribedTrustMs = 300;
 
-/** True while changes are notified. */
+/** True if changes are being notified at `now`, by `performance.now()`. */
 export function isSubscribed({ notifiedUntil }: Notifications, now: number): boolean {
   return now - notifiedUntil < silenceMs;
 }
 
-/** A value as read from the store; undefined where there is none. */
+/** A value as read from the store; undefined if the store has none. */
 export interface Entry<Value> {
   readonly value: Value | undefined;
   /** Instant of the query, by `performance.now()`. */
@@ -36,7 +36,7 @@ export interface Entry<Value> {
 interface Cached<Value> {
   value: Value | undefined;
   at: number;
-  /** True once the value was used since it was queried. */
+  /** True if the value has been used since it was queried. */
   wasUsed: boolean;
   /** True if a change may have been missed: the next read queries the store, whatever the age. */
   isDoubtful: boolean;
@@ -51,25 +51,25 @@ interface Flight<Value, Change> {
 export interface NotifiedCacheOptions<Value, Change> {
   readonly notifications: Notifications;
   readonly breaker: Pick<Breaker, 'isOpen' | 'isCoolingDown' | 'run'>;
-  /** Maximum number of values. */
+  /** Number of values used last that are kept; at most twice as many are. */
   readonly size: number;
   /** Age up to which a value is used while changes are notified, ms; default: any. */
   readonly maxAgeMs?: number;
   /** Age up to which a value is used while the store is unavailable, ms; a reload may change it. */
   readonly staleIfErrorMs: () => number;
-  /** Judges whether a value may be used while the store is unavailable; default: any may. */
+  /** True if the value may be used while the store is unavailable; default: any may. */
   readonly isUsable?: (value: Value) => boolean;
-  /** Time for which a query is waited for where a cached value could be used instead, ms; default: no limit. */
+  /** Time to wait for a query if a cached value can be used instead, ms; default: no limit. */
   readonly cachedTimeoutMs?: number;
-  /** Judges whether a change may affect the result of a query; an undefined value may not be known yet. */
+  /** True if a change may affect the result of a query; `value` is undefined if there is none, or it isn't known yet. */
   readonly isAffected: (key: string, value: Value | undefined, change: Change) => boolean;
-  /** A clock as `performance.now()`, which is the default. */
+  /** A clock like `performance.now()`, which is the default. */
   readonly elapsed?: () => number;
 }
 
 /**
  * A cache of a remote store's values. A value is trusted while changes are notified, for a moment while they aren't, and
- * for `staleIfErrorMs` while the store is unavailable. Parallel queries for a key are sent once.
+ * for `staleIfErrorMs` while the store is unavailable. Parallel queries for a key are sent as one.
  */
 export class NotifiedCache<Value extends object, Change> {
   readonly #options: NotifiedCacheOptions<Value, Change>;
@@ -87,7 +87,7 @@ export class NotifiedCache<Value extends object, Change> {
     this.#entries = new RecentCache(options.size);
   }
 
-  /** The entry, if no query is needed. */
+  /** The cached entry, if it may be used without a query. */
   fresh(key: string): Entry<Value> | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined || entry.isDoubtful) return undefined;
@@ -100,8 +100,8 @@ export class NotifiedCache<Value extends object, Change> {
   }
 
   /**
-   * The value, if it may be used while the store is unavailable: it was true when it was queried, and for as long as every
-   * change has been notified since.
+   * The value, if it may be used while the store is unavailable. Its age counts from the last instant at which it was known to be
+   * true: that of the query, or the one up to which every change since has been notified.
    */
   usable(key: string): Value | undefined {
     const { notifications, staleIfErrorMs, isUsable } = this.#options;
@@ -113,8 +113,8 @@ export class NotifiedCache<Value extends object, Change> {
   }
 
   /**
-   * Queries the store for what isn't fresh. Throws or rejects `store_unavailable`. `keep` caches the result by default
-   * under the key; a result that a change may have overtaken isn't cached.
+   * Queries the store with `load`; while it is unavailable or slow, returns the cached value if that is {@link usable}, or throws
+   * or rejects `store_unavailable`. `keep` caches the result, by default under the key, unless a change may have overtaken it.
    */
   read(
     key: string,
@@ -162,14 +162,14 @@ export class NotifiedCache<Value extends object, Change> {
     for (const flight of this.#flights) flight.changes.push(change);
   }
 
-  /** Keys whose values were used, and get too old within `aheadMs`. */
+  /** Keys of values that have been used since their query, and get too old within `aheadMs`. */
   due(aheadMs: number): readonly string[] {
     const oldest = this.#elapsed() + aheadMs - this.#maxAgeMs;
     const used = [...this.#entries.entries()].filter(([, { wasUsed, at }]) => wasUsed && at <= oldest);
     return used.map(([key]) => key);
   }
 
-  /** Notes that a query at `at` found the values unchanged. */
+  /** Notes that a query sent at `at` found the values unchanged. */
   confirm(keys: readonly string[], at: number): void {
     for (const entry of this.#cached(keys)) Object.assign(entry, { at, wasUsed: false });
   }
@@ -183,7 +183,7 @@ export class NotifiedCache<Value extends object, Change> {
     return keys.flatMap((key) => this.#entries.get(key) ?? []);
   }
 
-  /** Joins a query in flight, unless a change notified since may affect it. */
+  /** Joins the query in flight for the key; sends one if there is none, or a change notified since may affect it. */
   #loadOnce(
     key: string,
     load: () => Awaitable<Value | undefined>,
@@ -196,7 +196,7 @@ export class NotifiedCache<Value extends object, Change> {
     const query = async () => {
       const at = this.#elapsed();
       const value = await this.#options.breaker.run(async () => load());
-      // Whether the store read it before or after a change notified in the meantime is unknown.
+      // The store may have read the value before a change that has been notified in the meantime.
       if (!this.#isOvertaken(key, value, flight)) keep({ value, at });
       return value;
     };

@@ -6,14 +6,14 @@ export interface ClockReading {
   readonly uncertaintyMs: number;
 }
 
-/** A store on a server, which has a clock of its own. */
+/** Clock of the server, or the servers, of a store. */
 export interface ServerClock {
   readonly store: 'records' | 'sessions';
   /** Compares `now`, epoch ms, with the clock of every server that takes writes. Rejects `store_unavailable`. */
   compare(now: () => number): Promise<readonly ClockReading[]>;
 }
 
-/** Compares `now` with the time, epoch ms, that `read` gets from a server. */
+/** Compares `now` with the time that `read` gets from a server, both epoch ms. */
 export async function compareClock(now: () => number, read: () => Promise<number>): Promise<ClockReading> {
   // In this order: time that this process spends waiting between the two is part of the uncertainty.
   const sentAt = performance.now();

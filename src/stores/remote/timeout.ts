@@ -1,7 +1,7 @@
-/** Reason, for the log, why a store that does not respond counts as unavailable. */
+/** Reason that is logged when a store counts as unavailable because it doesn't respond. */
 export const timedOutReason = 'timed out';
 
-/** The result of `work`; rejects with what `timeoutError` creates when it takes longer. */
+/** The result of `work`; rejects with the error that `timeoutError` creates when `work` takes longer. */
 export function within<T>(
   milliseconds: number,
   work: Promise<T>,
@@ -10,7 +10,7 @@ export function within<T>(
   return settledOr(work, milliseconds, (_, reject) => reject(timeoutError()));
 }
 
-/** The result of `work`; when it takes longer, the fallback, if there is one by then. */
+/** The result of `work`; once it takes longer, the result of `fallback` instead, unless that is undefined. */
 export function resultOrFallback<T>(
   work: Promise<T | undefined>,
   milliseconds: number,
