@@ -11,7 +11,7 @@ export const administratorSet: ScopeSet = Object.freeze({
   updated: 0,
 });
 
-/** The built-in scope set as it is administered; it never changes. */
+/** The built-in scope set as an administered record; it never changes. */
 export const administratorRecord: ScopeSetRecord = Object.freeze({
   ...administratorSet,
   managed: false,

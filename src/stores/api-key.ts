@@ -3,39 +3,39 @@ import type { ScopeSet } from './scope-set.ts';
 import type { SessionOrigin } from './session-origin.ts';
 import type { User, UserHoldings } from './user.ts';
 
-/** An API key at rest: never the key itself, only its hash. */
+/** An API key as stored, except for its hash; the key itself is never stored. Instants are epoch milliseconds. */
 export interface ApiKey {
   readonly id: string;
   readonly label: string;
-  /** `<prefix>_` and four characters. */
+  /** Beginning of the key: its prefix, `_` and four more characters. */
   readonly hint: string;
   /** Sorted. */
   readonly scopes: readonly string[];
   readonly scopeSets: readonly string[];
   readonly created: number;
-  /** Id of the user who minted it; the user may have been removed. */
+  /** Id of the owner: the user who minted the key, or received it in a transfer. The user may have been removed. */
   readonly createdBy: string;
-  /** Id of the key it was minted with; that key may have been deleted. */
+  /** Id of the key it was minted with, which may have been deleted; null: it was minted without a key. */
   readonly parent: string | null;
-  /** Id of the session it was minted with; null if it was minted in another way, or this is unknown. */
+  /** Id of the session it was minted in; null: it was minted without a session, or the session is unknown. */
   readonly session: string | null;
   /**
-   * The origin of the session in which the owner minted the key, or of the key with which it was minted: a provider's grants to
-   * the owner count for a key of that origin. Null for any other key, including a transferred one.
+   * The sign-in at a provider from which the key descends: that of the session it was minted in, or of the key it was minted
+   * with. The provider's grants to the owner count for such a key. Null for any other key, including a transferred one.
    */
   readonly origin: SessionOrigin | null;
   readonly expires: number | null;
   readonly lastUsed: number | null;
 }
 
-/** A key with everything needed to show it, read in one consistent step. */
+/** A key with everything that is shown of it, read in one consistent step. */
 export interface ListedApiKey {
   readonly key: ApiKey;
-  /** The user of `createdBy`, or null once removed. */
+  /** The user whose id is `createdBy`; null once removed. */
   readonly owner: Pick<User, 'id' | 'username' | 'disabled'> | null;
   /** The sets of `key.scopeSets`, the built-in one included. */
   readonly sets: readonly ScopeSet[];
-  /** Increases with every write that changes the key; uses are no change. */
+  /** Increases with every change to the key; a use is not a change. */
   readonly version: number;
 }
 

@@ -1,9 +1,9 @@
-/** A limit on failed attempts: `points` per window for the subject that `key` names. */
+/** A limit on failed attempts: at most `points` in a window, for the subject that `key` names. */
 export interface AttemptLimit {
   /** Unique within the group. */
   readonly key: string;
   readonly points: number;
-  /** The counters of a group are found and lifted together; default: a counter on its own. */
+  /** Group whose counters are found and removed together; default: the counter belongs to none. */
   readonly group?: string;
 }
 
@@ -15,7 +15,7 @@ export interface AttemptCounter {
   readonly remainingMs: number;
 }
 
-/** Outcome of an attempt: counted, or refused with the time until the fullest window ends, ms. */
+/** Outcome of an attempt: counted, or refused with the time until the window of the exceeded limit ends, ms. */
 export type AttemptOutcome =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly retryAfterMs: number };
@@ -26,8 +26,7 @@ export type AttemptOutcome =
  */
 export interface Attempts {
   /**
-   * Counts one attempt against every limit in order; at the first exceeded one it refuses, and gives the attempt back
-   * to the others.
+   * Counts one attempt against every limit. If that would exceed one of them, the attempt is refused, and counts against none.
    */
   count(limits: readonly AttemptLimit[], windowMs: number): Promise<AttemptOutcome>;
   /** Gives one attempt back to every limit. */

@@ -3,27 +3,27 @@ import { Refusal } from '../errors.ts';
 import type { AuditDraft } from './audit.ts';
 import type { Records } from './records.ts';
 
-/** Maximum number of waiting events: a few megabytes. */
+/** Maximum number of waiting events, which take a few megabytes. */
 const maxWaiting = 10_000;
-/** Part of the queue that refusals may fill: a flood of them must not displace what was revoked. */
+/** Number of waiting events from which refusals are no longer added: a flood of them must leave room for other events. */
 const maxWaitingForRefusals = maxWaiting / 10;
 /** Number of events written in a transaction. */
 const batchSize = 50;
 const retryAfterMs = 1_000;
 
-/** Reports of a queue. */
+/** Listeners of a queue. */
 export interface AuditQueueEvents {
-  /** Events that are in the records now. */
+  /** Called with the number of events that have been written to the records. */
   onWritten(count: number): void;
-  /** Events that are only in the log: too many were waiting, or the process ends. */
+  /** Called with the number of events that remain in the log alone: the queue was full or closed, or a write failed. */
   onLost(count: number): void;
-  /** Events that were dropped because the records can't take them: a defect. */
+  /** Called with the error of a write that failed although the store is available: a defect, for which events are lost. */
   onError(error: unknown): void;
 }
 
 /**
- * Queue of events that must not hold up their cause: kept in the records as soon as the store takes them, in order, each
- * once. Waiting events are lost with the process.
+ * Queue of audit events whose cause doesn't wait for the write: they are written in order, each once, as soon as the store
+ * accepts writes. Events that are still waiting when the process is killed are lost.
  */
 export class AuditQueue {
   readonly #records: Pick<Records, 'addAuditEvents'>;
@@ -43,7 +43,7 @@ export class AuditQueue {
     return this.#waiting.length;
   }
 
-  /** Adds an event, which needs an `id`; never throws. */
+  /** Adds an event, which must have an `id`; never throws. */
   add(draft: AuditDraft): void {
     this.#add([draft], maxWaiting);
   }
@@ -60,7 +60,7 @@ export class AuditQueue {
     if (this.#retryTimer === null) this.#send();
   }
 
-  /** Writes the waiting events, for at most `timeoutMs`; the rest is lost. */
+  /** Writes the waiting events for at most `timeoutMs`; the rest are lost, as are events added later. */
   async close(timeoutMs: number): Promise<void> {
     if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
     this.#send();
@@ -79,7 +79,7 @@ export class AuditQueue {
     });
   }
 
-  /** Never rejects. */
+  /** Writes the waiting events until none is left or the store is unavailable; never rejects. */
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, batchSize);

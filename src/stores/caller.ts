@@ -11,20 +11,20 @@ export type CallerRef =
       readonly userId: string;
       /** Absent for a change that may outlive the session in which its user began it: then only the user is judged. */
       readonly session?: Pick<Session, 'id' | 'epoch'>;
-      /** The sign-in at a provider that the session began with. Absent: none is known. */
+      /** The sign-in at a provider with which the session began; null or absent: none is known. */
       readonly origin?: SessionOrigin | null;
       /**
        * Scopes of a session that was restricted at its sign-in; null: it was not restricted, and has everything that its
-       * user holds now.
+       * user now holds.
        */
       readonly scopes: readonly string[] | null;
-      /** Null as `scopes` is. A restricted session can't grant sets. */
+      /** Ids of sets, none if the session is restricted; null: as for `scopes`. */
       readonly scopeSets: readonly string[] | null;
     }
   | { readonly kind: 'api_key'; readonly keyId: string }
   | { readonly kind: 'command_line' | 'configuration' };
 
-/** The caller as of the change, read in its transaction; undefined members no longer exist. */
+/** The caller as read in the transaction of the change; a `user` or `key` that no longer exists is undefined. */
 export type CallerFound =
   | {
       readonly kind: 'session';
@@ -34,10 +34,10 @@ export type CallerFound =
   | { readonly kind: 'api_key'; readonly key: ApiKeyWithOwner | undefined }
   | { readonly kind: 'command_line' | 'configuration' };
 
-/** A change that is judged on what is read in its own transaction, so that nothing can change in between. */
+/** A change that is judged by what its own transaction has read, so that nothing can change in between. */
 export interface JudgedChange<Found, Decision, Result> {
   readonly caller: CallerRef;
-  /** Pure. An error rolls the transaction back, and the change rejects with it. */
+  /** Decides on the change; pure. If it throws, the transaction is rolled back, and the change rejects with the error. */
   readonly decide: (found: Found, caller: CallerFound) => Decision;
   readonly audit: AuditOf<Result>;
 }

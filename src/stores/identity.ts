@@ -10,16 +10,16 @@ export interface Identity {
 export interface IdentityClaims extends Identity {
   readonly displayName: string | null;
   readonly email: string | null;
-  /** Granted scopes, sorted, and ids of granted sets; they replace those granted before. */
+  /** Granted scopes, sorted. They and `scopeSets`, ids of granted sets, replace those granted before. */
   readonly scopes: readonly string[];
   readonly scopeSets: readonly string[];
-  /** The names of the grants that give them; if omitted, unknown. */
+  /** The names of the grants from which these scopes and sets come; absent: unknown. */
   readonly grants?: readonly string[];
-  /** The name of the provider that grants the rights; absent: unknown. */
+  /** The name of the provider that grants them; absent: unknown. */
   readonly provider?: string;
 }
 
-/** A user to be created at a first sign-in, with the first of these names that is free. */
+/** A user to be created at a first sign-in, with the first of `names` that is free. */
 export interface NewIdentityUser {
   readonly id: string;
   readonly created: number;
@@ -32,9 +32,9 @@ export interface UserIdentity extends Identity {
   readonly madeUser: boolean;
 }
 
-/** The user of an identity that was accepted. */
+/** The user who signed in by an identity. */
 export interface AcceptedIdentity {
   readonly found: UserWithSets;
-  /** The same before this sign-in; undefined: the sign-in created the user. */
+  /** The user before this sign-in; undefined: the sign-in created the user. */
   readonly before: UserWithSets | undefined;
 }

@@ -2,19 +2,19 @@
 export interface ScheduledKey {
   readonly kid: string;
   readonly created: number;
-  /** Instant since which it signs; null: it is to be the next. */
+  /** Instant at which it began to sign; null: not yet. */
   readonly signsFrom: number | null;
-  /** Instant since which another one signs in its place. */
+  /** Instant from which it no longer signs; null: it has not been retired. */
   readonly retired: number | null;
-  /** Instant at which someone asked for the next one to sign, ahead of the schedule. */
+  /** Instant at which someone asked to replace it ahead of schedule; null: nobody has. */
   readonly requested: number | null;
   /** Longest validity of what it signs, ms. */
   readonly lifetimeMs: number;
 }
 
-/** Times by which the keys of a series are replaced, all in ms. */
+/** Durations that determine when the keys of a series are replaced, all in ms. */
 export interface KeyTimes {
-  /** Time for which a key signs; null: until someone asks for another one. */
+  /** Time for which a key signs; null: until someone asks to replace it. */
   readonly rotateEveryMs: number | null;
   /** Minimum time for which a key is published before it signs. */
   readonly publishAheadMs: number;
@@ -22,26 +22,26 @@ export interface KeyTimes {
   readonly lifetimeMs: number | null;
 }
 
-/** Changes to the keys of a series, made in one step. */
+/** Changes to the keys of a series, made in one step; keys are named by `kid`. */
 export interface KeyTurn {
-  /** The new key that is needed: one that signs at once, or the next. */
+  /** The kind of new key that is needed: one to sign at once, or the next one; null: none. */
   readonly needs: 'signer' | 'next' | null;
-  /** The key to sign from now on. */
+  /** The key that signs from now on; null: no change. */
   readonly start: string | null;
   /** Keys that no longer sign. */
   readonly retire: readonly string[];
-  /** Keys needed for longer than stored, because what is signed is valid for longer now. */
+  /** Keys whose stored `lifetimeMs` has to grow to the configured one. */
   readonly prolong: readonly string[];
-  /** Keys under which everything signed has expired. */
+  /** Keys to remove: everything signed with them has expired. */
   readonly drop: readonly string[];
 }
 
-/** Largest difference of clocks that tokens tolerate, ms: the gateway that signs a token sets its times. */
+/** Largest difference between clocks that is allowed for, ms: a token's times are by the clock of the gateway that signs it. */
 export const tokenSkewMs = 60_000;
 
 /**
- * Decides what is due in a series of keys at `now`, by the store's clock: a pure function, so that a replica that
- * applies it in one transaction finds it done if another was first. The order of `keys` doesn't matter.
+ * Decides which changes are due in a series of keys at `now`, epoch ms by the store's clock. Pure: replicas decide and apply in
+ * one transaction, so all but the first find that nothing is due any more. The order of `keys` doesn't matter.
  */
 export function decideTurn(keys: readonly ScheduledKey[], times: KeyTimes, now: number): KeyTurn {
   const { lifetimeMs } = times;
@@ -61,7 +61,7 @@ export function decideTurn(keys: readonly ScheduledKey[], times: KeyTimes, now: 
   return { ...nothing, drop, prolong, start: next.kid, retire };
 }
 
-/** Instant from which the next key will sign, epoch ms; Infinity: nothing is planned. */
+/** Instant from which the next key will sign, epoch ms; Infinity: no replacement is planned. */
 export function turnsAt(keys: readonly ScheduledKey[], times: KeyTimes, now: number): number {
   const signer = signerOf(keys);
   if (signer === undefined) return now;
@@ -75,7 +75,7 @@ export function endsAt({ retired, lifetimeMs }: ScheduledKey): number {
   return retired === null ? Number.POSITIVE_INFINITY : retired + lifetimeMs + tokenSkewMs;
 }
 
-/** The key that signs now: of several, the one that began last. */
+/** The key that signs now; of several, the one that began last. */
 export function signerOf<K extends ScheduledKey>(keys: readonly K[]): K | undefined {
   return keys
     .filter(signs)
@@ -83,7 +83,7 @@ export function signerOf<K extends ScheduledKey>(keys: readonly K[]): K | undefi
     .at(0);
 }
 
-/** The key that will sign next: of several, the one that has been published for longest. */
+/** The key that will sign next; of several, the one published first. */
 export function nextOf<K extends ScheduledKey>(keys: readonly K[]): K | undefined {
   return keys
     .filter(({ signsFrom, retired }) => signsFrom === null && retired === null)
@@ -102,7 +102,7 @@ function signs({ signsFrom, retired }: ScheduledKey): boolean {
   return signsFrom !== null && retired === null;
 }
 
-/** End of the signer's time, even if the next one isn't ready. */
+/** Instant at which the signer should be replaced, epoch ms, whether the next key is ready or not; Infinity: not planned. */
 function dueAt({ signsFrom, requested }: ScheduledKey, { rotateEveryMs }: KeyTimes): number {
   const planned = rotateEveryMs === null ? Number.POSITIVE_INFINITY : signsFrom! + rotateEveryMs;
   return Math.min(planned, requested ?? Number.POSITIVE_INFINITY);
@@ -113,8 +113,8 @@ function publishesAt(signer: ScheduledKey, times: KeyTimes): number {
 }
 
 /**
- * Signers of a series that this configuration doesn't use. Others that share the store may, during a rollout; but
- * they would have replaced a key by the time that another one would be due.
+ * Keys to retire in a series that this configuration doesn't use. During a rollout, gateways with another configuration may still
+ * use it; but they would have replaced a key within two rotation periods.
  */
 function unusedSigners(keys: readonly ScheduledKey[], { rotateEveryMs }: KeyTimes, now: number): string[] {
   if (rotateEveryMs === null) return [];

@@ -1,4 +1,4 @@
-/** The value that an item is sorted by, as stored; nulls sort at the far end of the field. */
+/** The value that an item is sorted by, as stored; the field decides whether null comes first or last. */
 export type SortValue = string | number | null;
 
 /** Comparison of instants and numbers. */
@@ -7,7 +7,7 @@ export type Comparison = 'gt' | 'gte' | 'lt' | 'lte';
 /** The operator of a filter. */
 export type FilterOperator = Comparison | 'eq' | 'contains' | 'isnull';
 
-/** Filter of a list. Instants are epoch milliseconds; of a list of values all must match. */
+/** Filter of a list. Instants are epoch milliseconds; if `value` is a list, all of its elements must match. */
 export interface FieldFilter<Field extends string = string> {
   readonly field: Field;
   readonly operator: FilterOperator;

@@ -6,7 +6,7 @@ import type { UserRecord } from './user-records.ts';
 
 /** The users and scope sets that a configuration manages. */
 export interface ManagedConfiguration {
-  /** Equal for configurations with the same users and sets, and only for these. */
+  /** Equal for configurations with the same users and sets, and for no others. */
   readonly digest: string;
   readonly scopeSets: readonly ManagedScopeSet[];
   readonly users: readonly ManagedUser[];
@@ -14,27 +14,27 @@ export interface ManagedConfiguration {
 
 /** A scope set as configured. */
 export interface ManagedScopeSet extends Pick<ScopeSetRecord, 'name' | 'description' | 'scopes'> {
-  /** Set if an unmanaged set of that name is taken over. */
+  /** True if an unmanaged set of that name is to be taken over. */
   readonly adopt: boolean;
 }
 
 /** A user as configured. */
 export interface ManagedUser
   extends Pick<User, 'username' | 'kind' | 'displayName' | 'email' | 'passwordHash' | 'scopes'> {
-  /** As in the configuration; `username` is trimmed and normalised. */
+  /** The user's key in the configuration; `username` is the same, trimmed and normalised. */
   readonly key: string;
   /** As defined by rules/account-name.ts. */
   readonly canonicalName: string;
   /** Names of its scope sets, or `administrator`. */
   readonly scopeSets: readonly string[];
-  /** Set if an unmanaged user of that name is taken over. */
+  /** True if an unmanaged user of that name is to be taken over. */
   readonly adopt: boolean;
 }
 
-/** The reason why a configuration can't be applied; nothing was changed. */
+/** A reason why a configuration can't be applied; `unmanaged`: the record exists, and is not to be taken over. */
 export type ManagedConflict =
   | { readonly problem: 'unmanaged'; readonly type: 'user' | 'scope_set'; readonly key: string }
-  /** The user exists as one of the other kind, and the kind never changes. */
+  /** A user of that name exists with the other kind, which can't be changed. */
   | { readonly problem: 'kind'; readonly type: 'user'; readonly key: string; readonly kind: User['kind'] };
 
 /** Changes made by applying a configuration. */
@@ -45,22 +45,22 @@ export interface ManagedChanges {
   readonly changedUsers: readonly Changed<UserRecord>[];
 }
 
-/** The configuration in force among all processes on the store: the one with the highest number. */
+/** The configuration in force for all processes on the store: the one with the highest number. */
 export interface ConfigurationInForce {
   readonly number: number;
   readonly digest: string;
 }
 
 /**
- * The reason why a process applies a configuration: `next`, at its start, or because the content has changed since the last
- * reading; `again`, with unchanged content; `forced`, because someone asks for it.
+ * The reason why a process applies a configuration: `next`, it has started, or the content has changed since the last reading;
+ * `again`, a later reading found the same content; `forced`, someone asked for it.
  */
 export type ManagedReading = 'next' | 'again' | 'forced';
 
 /**
- * The outcome for a configuration: `current`, it was in force already; `superseded`, another process has taken a later number
- * with other content; `applied`; `conflicts`, nothing was applied. The number in `superseded` is that of the configuration
- * in force before; null: there was none.
+ * The outcome for a configuration: `current`, it was in force already; `superseded`, another one is in force by now; `applied`;
+ * `conflicts`, nothing was changed. With `applied`, the field `superseded` is the number of the configuration that was in force
+ * before; null: there was none.
  */
 export type ManagedOutcome =
   | { readonly outcome: 'current' | 'superseded' }
@@ -70,11 +70,10 @@ export type ManagedOutcome =
 /** The part of the records store about the users and sets that the configuration manages. */
 export interface ManagedRecords {
   /**
-   * Brings users and scope sets in step with a configuration, atomically and once for all gateways on the store. The
-   * configuration takes the next number, unless it is read `again`: then nothing changes, and it is superseded if another one is
-   * in force. A configuration that is in force already changes only the number, unless it is `forced`. A managed user who is
-   * not in the configuration is disabled, and a managed set that is not in it ceases to be managed. Refuses
-   * `last_administrator`.
+   * Brings users and scope sets in line with a configuration, atomically and once for all gateways on the store. The
+   * configuration takes the next number. If it is in force already, nothing else changes, unless it is `forced`. If it is read
+   * `again` while any is in force, nothing changes at all. A managed user who is not in the configuration is disabled, and a
+   * managed set that is not in it ceases to be managed. Refuses `last_administrator`.
    */
   applyManaged(
     wanted: ManagedConfiguration,

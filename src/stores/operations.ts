@@ -4,13 +4,14 @@ import type { Sessions } from './sessions.ts';
 import type { SingleUse } from './single-use.ts';
 
 /**
- * Kind of a store's method. Reads and writes are the steps of requests: measured, traced, and refused at once while a remote
- * store is known to be unavailable. A write says in its transaction which cached records it invalidates, in its own process, too
- * ({@link ./sql/steps.ts Changed}). The rest is background: timers, probes, and `version`, which every request calls.
+ * Kind of a store's method. Reads and writes are made for requests: measured, traced, and refused at once while a remote store is
+ * known to be unavailable. The transaction of a write names the cached records that it invalidates, in its own process as in
+ * others ({@link ./sql/steps.ts Changed}). The rest is `background`: methods called by timers and probes, and `version`, which
+ * every request calls.
  */
 export type Operation = 'read' | 'write' | 'background';
 
-/** Kinds of the methods of a store; a method without its row doesn't compile. */
+/** Kinds of the methods of a store; a table that lacks a method doesn't compile. */
 export type Operations<Store> = { readonly [Name in keyof Store]-?: Operation };
 
 export const recordsOperations = {
@@ -101,7 +102,7 @@ const singleUseOperations = {
 /** Any method of a store. */
 export type Call = (...args: unknown[]) => unknown;
 
-/** Copies a store, which has to be a plain object, with `wrap` around each of its methods in the table. */
+/** Copies a store, which has to be a plain object, with `wrap` applied to each method that `operations` lists. */
 export function wrapCalls<S extends object>(
   store: S,
   operations: Operations<NoInfer<S>>,
@@ -124,14 +125,14 @@ interface RequestStores {
   readonly singleUse: SingleUse;
 }
 
-/** A read or a write of a store. */
+/** A method of a store that reads or writes. */
 export interface StoreOperation {
   readonly store: 'records' | 'sessions' | 'attempts' | 'single_use';
   readonly kind: Exclude<Operation, 'background'>;
   readonly name: string;
 }
 
-/** Copies the stores, with `wrap` around each read and write. */
+/** Copies the stores, with `wrap` applied to each method that reads or writes. */
 export function wrapStores<S extends RequestStores>(
   stores: S,
   wrap: (call: Call, operation: StoreOperation) => Call,

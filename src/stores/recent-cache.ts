@@ -1,7 +1,7 @@
 /**
- * A bounded cache of texts to values, for the path of each request, where a look-up must change nothing but in the rarest case.
- * It has two generations: when the younger is full, the older is dropped and the younger takes its place. So the `size` entries
- * that were asked for or set last are always there, and at most twice as many.
+ * A bounded cache of values by text, for the path of every request: a look-up rarely changes anything. It has two generations:
+ * when the younger is full, the older is dropped and the younger takes its place. So it always has the `size` entries that
+ * were looked up or set last, and at most twice as many in all.
  */
 export class RecentCache<Value> {
   readonly #size: number;
@@ -30,7 +30,7 @@ export class RecentCache<Value> {
     this.#younger.set(key, value);
   }
 
-  /** Returns true if there was such an entry. */
+  /** Deletes an entry; returns true if there was one. */
   delete(key: string): boolean {
     return this.#younger.delete(key) || this.#older.delete(key);
   }
@@ -40,13 +40,13 @@ export class RecentCache<Value> {
     this.#older.clear();
   }
 
-  /** Each entry once, in no order; entries may be deleted meanwhile. */
+  /** Each entry once, in no particular order; entries may be deleted during the iteration. */
   *entries(): Iterable<[key: string, value: Value]> {
     yield* this.#younger;
     yield* this.#older;
   }
 
-  /** The value of each entry, as {@link entries}. */
+  /** The value of each entry, in the order of {@link entries}. */
   *values(): Iterable<Value> {
     yield* this.#younger.values();
     yield* this.#older.values();

@@ -1,30 +1,30 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** A key that private keys and secrets are encrypted with. */
+/** A key with which private keys and secrets are encrypted. */
 export interface EncryptionKey {
-  /** Stored with whatever it encrypts. */
+  /** Stored with every value that the key encrypts. */
   readonly id: string;
   /** 32 bytes. */
   readonly key: Uint8Array;
 }
 
-/** Use of an encrypted value, authenticated with the value, so that no value can take another's place. */
+/** Use of an encrypted value: it is authenticated together with the value, so that no value can take another's place. */
 export interface SealedUse {
   readonly purpose: string;
   readonly id: string;
 }
 
-/** Encrypts private keys and secrets of one tenant at rest (AES-256-GCM). */
+/** Encrypts and decrypts the stored private keys and secrets of one tenant (AES-256-GCM). */
 export interface RecordSeals {
-  /** The value as it is stored: encrypted, or unchanged when there is no key. */
+  /** Returns the value as it is stored: encrypted, or unchanged when there is no key. */
   seal(use: SealedUse, value: string): string;
-  /** The value that was stored. Throws {@link SealError} when it can't be decrypted. */
+  /** Returns the original of a stored value, decrypted if need be. Throws {@link SealError} when that is impossible. */
   open(use: SealedUse, stored: string): string;
   /** True if a stored value is as `seal` would store it now. */
   isCurrent(stored: string): boolean;
 }
 
-/** The reason why a stored value can't be decrypted; the message is part of a sentence, and holds nothing of the value. */
+/** Error for a stored value that can't be decrypted; the message continues a sentence about the store, without the value. */
 export class SealError extends Error {
   constructor({ purpose, id }: SealedUse, reason: string) {
     super(`holds a ${purpose} (${id}) that ${reason}`);
@@ -35,7 +35,7 @@ export class SealError extends Error {
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
-/** No unencrypted value begins like this: JWKs are JSON, secrets and tokens base64url. */
+/** Prefix of encrypted values alone: JWKs are JSON, and secrets and tokens base64url. */
 const mark = 'sealed:';
 const sealed = /^sealed:([A-Za-z0-9._-]+):([A-Za-z0-9_-]+)$/;
 
@@ -44,7 +44,7 @@ export function isSealed(stored: string): boolean {
   return stored.startsWith(mark);
 }
 
-/** Creates the seals: the first key encrypts, all of them decrypt; without keys nothing is encrypted. */
+/** Creates the seals: the first key encrypts, and all of them decrypt; without keys nothing is encrypted. */
 export function createRecordSeals(tenant: string, keys: readonly EncryptionKey[]): RecordSeals {
   const [first] = keys;
   const byId = new Map(keys.map(({ id, key }) => [id, key]));

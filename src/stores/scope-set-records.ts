@@ -3,9 +3,9 @@ import type { JudgedChange } from './caller.ts';
 import type { FieldFilter, ListPage, ListQuery } from './list-query.ts';
 import type { ScopeSet } from './scope-set.ts';
 
-/** A scope set as it is administered. */
+/** A scope set as an administered record. */
 export interface ScopeSetRecord extends ScopeSet {
-  /** Kept by the configuration, which alone may change it. */
+  /** True if the configuration defines the set, which then can't be changed otherwise. */
   readonly managed: boolean;
   /** Grows with every write. */
   readonly version: number;
@@ -14,10 +14,10 @@ export interface ScopeSetRecord extends ScopeSet {
 /** Fields of a new scope set; `scopes` are sorted. */
 export type NewScopeSet = Pick<ScopeSet, 'id' | 'name' | 'description' | 'scopes'>;
 
-/** Changed fields of a scope set; absent fields stay. */
+/** Changed fields of a scope set; absent fields stay as they are. */
 export type ScopeSetChanges = Partial<Pick<ScopeSet, 'name' | 'description' | 'scopes'>>;
 
-/** A record before and after a change; the same object where nothing was changed. */
+/** A record before and after a change; both are the same object if nothing was changed. */
 export interface Changed<Record> {
   readonly before: Record;
   readonly after: Record;
@@ -32,13 +32,13 @@ export type ScopeSetFilterField = 'name' | 'scopes' | 'managed' | 'created' | 'u
 export interface ScopeSetRecords {
   listScopeSets(query: ScopeSetQuery): Awaitable<ListPage<ScopeSetRecord>>;
   findScopeSet(id: string): Awaitable<ScopeSetRecord | undefined>;
-  /** Refuses `conflict` when the name is taken. */
+  /** Creates a set. Refuses `conflict` when the name is taken. */
   createScopeSet(change: JudgedChange<null, NewScopeSet, ScopeSetRecord>): Promise<ScopeSetRecord>;
-  /** The set as changed, undefined when there is none. Refuses `conflict` when the name is taken. */
+  /** Changes a set; resolves to the changed set, undefined when there is none. Refuses `conflict` when the name is taken. */
   changeScopeSet(
     id: string,
     change: JudgedChange<ScopeSetRecord, ScopeSetChanges, Changed<ScopeSetRecord>>,
   ): Promise<ScopeSetRecord | undefined>;
-  /** False when there is none. Refuses `in_use` while a user, an identity or a key holds it. */
+  /** Removes a set; resolves to false when there is none. Refuses `in_use` while a user, an identity or a key holds it. */
   removeScopeSet(id: string, change: JudgedChange<ScopeSetRecord, void, ScopeSetRecord>): Promise<boolean>;
 }

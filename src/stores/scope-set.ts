@@ -1,7 +1,7 @@
 /** The id and name of the built-in scope set that always contains the whole catalogue. */
 export const administratorSetId = 'administrator';
 
-/** A named list of scopes. The built-in one is not stored: stores add it to their results, with `scopes: []`. */
+/** A named list of scopes. The built-in set is not stored: stores add it to their results, with `scopes: []`. */
 export interface ScopeSet {
   readonly id: string;
   readonly name: string;

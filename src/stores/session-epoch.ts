@@ -2,8 +2,8 @@ import type { Session } from './sessions.ts';
 import type { User } from './user.ts';
 
 /**
- * True if the user's record lets the session live, which the session store alone can't say: it may have been unavailable
- * when the user's sessions were ended. `user` is undefined once the user has been removed.
+ * True if the session is valid by its user's record. The session store alone can't tell: it may have been unavailable when
+ * the user's sessions were ended. `user` is undefined once the user has been removed.
  */
 export function admitsSession(
   user: User | undefined,
@@ -14,8 +14,8 @@ export function admitsSession(
 }
 
 /**
- * The epoch after `current`; `now` in epoch ms. An epoch is the instant at which it began, so that none is given twice,
- * even after the records were restored from a backup.
+ * The epoch that follows `current`; `now` in epoch ms. An epoch is numbered by the instant at which it begins, so that no
+ * number is used twice, even after the records were restored from a backup.
  */
 export function nextEpoch(current: number, now: number): number {
   return Math.max(current + 1, now);

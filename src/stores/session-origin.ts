@@ -2,14 +2,14 @@ import type { Identity } from './identity.ts';
 
 /**
  * The sign-in at an identity provider with which a session began; keys minted in the session inherit it. The provider's grants
- * to that identity count only there (credentials/holdings.ts).
+ * to that identity count only for that session and those keys (credentials/holdings.ts).
  */
 export interface SessionOrigin extends Identity {
   /** The provider's name when the session began. */
   readonly provider: string;
 }
 
-/** The origin of a session; null for one by password, and for those from before the identity was kept. */
+/** The origin of a session; null if it began by password, or before identities were kept. */
 export function originOf(session: {
   readonly method: string;
   readonly provider: Identity | null;

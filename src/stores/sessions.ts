@@ -2,15 +2,15 @@ import type { Awaitable } from './awaitable.ts';
 import type { Comparison, ListPage, ListQuery } from './list-query.ts';
 import type { SessionOrigin } from './session-origin.ts';
 
-/** The person who signed in, as an identity provider names them. */
+/** The person who signed in, and the session at the identity provider. */
 export interface ProviderIdentity {
   readonly issuer: string;
   readonly subject: string;
-  /** The session at the provider: the `sid` of the ID token (OpenID Connect Back-Channel Logout 1.0 §2.1). */
+  /** The `sid` of the ID token (OpenID Connect Back-Channel Logout 1.0 §2.1); null: it had none. */
   readonly sid: string | null;
 }
 
-/** The sessions that a provider knows under one session of its own, or of one person. */
+/** Selection of the sessions that began in one session at a provider (`sid`), or by one person there (`subject`). */
 export type SessionsOfProvider =
   | { readonly issuer: string; readonly sid: string }
   | { readonly issuer: string; readonly subject: string };
@@ -31,15 +31,15 @@ export interface Session {
   readonly expires: number;
   /** The generation of the current refresh cookie. */
   readonly generation: number;
-  /** The epoch of its user when it began: see session-epoch.ts. 0 for sessions from before epochs were kept. */
+  /** The epoch of the user when the session began: see session-epoch.ts. 0 for sessions from before epochs were kept. */
   readonly epoch: number;
   /** Null for a sign-in by password, and for sessions from before this was kept. */
   readonly provider: ProviderIdentity | null;
-  /** The provider's ID token, if it was to be kept: encrypted before it is stored (credentials/sealed-id-token.ts). */
+  /** The provider's ID token, encrypted before it is stored (credentials/sealed-id-token.ts); null: not kept. */
   readonly sealedIdToken: string | null;
 }
 
-/** Durations in milliseconds. */
+/** The lifetimes of sessions, and the grace for a refresh cookie that has been replaced; ms. */
 export interface SessionTimes {
   readonly idleLifetimeMs: number;
   readonly absoluteLifetimeMs: number;
@@ -52,7 +52,7 @@ export type NewSession = Pick<
 > &
   Partial<Pick<Session, 'provider' | 'sealedIdToken'>>;
 
-/** A session that has begun, and those that had to end for it. */
+/** A session that has begun, and those that were ended to make room for it. `now` is the store's clock, epoch ms. */
 export interface CreatedSession {
   readonly session: Session;
   readonly now: number;
@@ -61,16 +61,16 @@ export interface CreatedSession {
 
 /** The outcome of presenting a refresh cookie of one generation. */
 export type Presentation =
-  /** The response is the cookie of `session.generation`; the session counts as used. `now` is the store's clock. */
+  /** The response sets the cookie of `session.generation`; the session counts as used. `now` is the store's clock, epoch ms. */
   | {
       readonly outcome: 'current';
       readonly session: Session;
       readonly rotated: boolean;
       readonly now: number;
     }
-  /** An older cookie than the contract allows: the session has been revoked in the same step. */
+  /** The cookie is older than is accepted (session-rotation.ts): the session has been revoked in the same step. */
   | { readonly outcome: 'reused'; readonly session: Session }
-  /** No live session of that id. */
+  /** There is no live session of that id. */
   | { readonly outcome: 'gone' };
 
 /** The part of a live session that a request needs. */
@@ -81,9 +81,9 @@ export interface LiveSession {
   readonly expires: number;
   /** As {@link Session.epoch}. */
   readonly epoch: number;
-  /** True if the sign-in asked for a `scope`: the session is restricted, whatever the scope names. */
+  /** True if the sign-in requested a `scope`, whatever it names. */
   readonly isRestricted: boolean;
-  /** The sign-in at a provider that the session began with; null: at none. */
+  /** The sign-in at a provider with which the session began; null: none is known. */
   readonly origin: SessionOrigin | null;
 }
 
@@ -101,42 +101,42 @@ export interface SessionFilters {
 /** A query for one page of the live sessions. */
 export type SessionQuery = ListQuery<SessionSortField, SessionFilters>;
 
-/** Called when a session has ended, `afterMs` after it did. */
+/** Called with the id of a session that has ended, `afterMs` after its end. */
 export type EndedListener = (id: string, afterMs: number) => void;
 
 /**
- * The session store. Every method but `list`, `noteUse`, `prune`, `revokeAllOf` and `revokeAll` is one atomic step on the
- * store's own clock and rejects with {@link ../errors.ts Refusal} `store_unavailable` when the store is unavailable; a
- * failure changes nothing.
+ * The session store. Instants are by its own clock. Every method but `create`, `list`, `noteUse`, `prune`, `revokeAllOf` and
+ * `revokeAll` is one atomic step, which leaves a session as it was if it fails, unless only the reply was lost. Methods reject
+ * with {@link ../errors.ts Refusal} `store_unavailable` when the store is unavailable.
  */
 export interface Sessions {
   /**
-   * Begins a session. The user keeps at most `maxPerUser` sessions, this one included: those used longest ago end.
-   * `now` is by the store's clock.
+   * Begins a session. The user keeps at most `maxPerUser` sessions, this one included: those used longest ago end. A failure may
+   * leave a session whose cookie nobody has.
    */
   create(session: NewSession, times: SessionTimes, maxPerUser?: number): Promise<CreatedSession>;
-  /** Presents a refresh cookie: confirms, rotates, accepts a previous one or detects reuse (see session-rotation.ts). */
+  /** Presents a refresh cookie: confirms or rotates it, accepts a previous one or detects reuse (see session-rotation.ts). */
   present(id: string, generation: number, times: SessionTimes): Promise<Presentation>;
   /**
-   * The session if it is alive now; called on every bearer request, so a cached result is returned without a promise.
-   * Throws or rejects `store_unavailable`, but not for a session that this process saw alive within
-   * `sessions.stale_if_error`.
+   * The session if it is alive now; called on every bearer request, so a cached result is returned without a promise. While the
+   * store is unavailable, a session that this process saw alive within `sessions.stale_if_error` is still returned; for any
+   * other, the call throws or rejects `store_unavailable`.
    */
   findLive(id: string): Awaitable<LiveSession | undefined>;
   find(id: string): Awaitable<Session | undefined>;
-  /** The ids of the sessions that the provider refers to; some may have ended. */
+  /** The ids of the selected sessions; some may have ended. */
   idsOfProvider(which: SessionsOfProvider): Awaitable<readonly string[]>;
   /**
-   * Reads a page of the live sessions. By `created` it is exact while sessions come and go: a session that exists
-   * throughout is on exactly one page.
+   * Reads a page of the live sessions. Sorted by `created`, pages are exact while sessions begin and end: a session that is
+   * alive throughout is on exactly one of them.
    */
   list(query: SessionQuery): Awaitable<ListPage<Session>>;
   /** Counts the live sessions. */
   countLive(): Awaitable<number>;
   /**
-   * Counts these uses, epoch ms by session id, of sessions that are alive: each moves the idle end as a refresh does, and
-   * leaves the refresh cookie as it is. One that is no later than the last use changes nothing, and one in the store's
-   * future counts as now; so it may be repeated, and is after a failure, which may have counted some.
+   * Records uses, epoch ms by session id, of sessions that are alive: each postpones the idle end as a refresh does, and
+   * leaves the refresh cookie as it is. A use that is no later than the last one changes nothing, and one in the store's
+   * future counts as now. After a failure, which may have recorded some, the call is repeated with the same uses.
    */
   noteUse(uses: ReadonlyMap<string, number>, times: SessionTimes): Promise<void>;
   /** Ends the session; undefined when it was not alive. */
@@ -145,11 +145,11 @@ export interface Sessions {
    * Ends every session of the user except `exceptId`; resolves to their ids. After a failure some may have ended: call it again.
    */
   revokeAllOf(userId: string, exceptId?: string): Promise<readonly string[]>;
-  /** Ends every session that is listed; resolves to their ids. After a failure some may have ended: call it again. */
+  /** Ends every session of the tenant; resolves to their ids. After a failure some may have ended: call it again. */
   revokeAll(): Promise<readonly string[]>;
-  /** Adds a listener for sessions ended by any process, if the store notifies them; SQLite doesn't. */
+  /** Adds a listener for sessions ended by any process, if the store notifies of them; SQLite doesn't. */
   onEnded(listener: EndedListener): void;
-  /** Deletes expired sessions; resolves to their number. Called at intervals. */
+  /** Deletes expired sessions; resolves to their number, 0 where the store itself deletes them. Called at intervals. */
   prune(): Promise<number>;
   /** Resolves when the store responds, rejects `store_unavailable` otherwise. */
   ping(): Promise<void>;

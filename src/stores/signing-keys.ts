@@ -2,13 +2,13 @@ import type { AuditOf } from './audit.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { KeyTimes, KeyTurn, ScheduledKey } from './key-schedule.ts';
 
-/** Purpose of a key, which counts for no other; `cookie`: the secret of refresh and web cookies. */
+/** Purpose of a key, which is used for no other; `cookie`: the secret that protects refresh and web cookies. */
 export type KeyPurpose = 'access-token' | 'assertion' | 'cookie';
 
 /** Algorithm of a key; only cookies have `HS256`. */
 export type KeyAlgorithm = 'ES256' | 'EdDSA' | 'RS256' | 'HS256';
 
-/** Keys that replace one another. */
+/** Series of keys that replace one another: they share purpose and algorithm. */
 export interface KeySeries {
   readonly purpose: KeyPurpose;
   readonly algorithm: KeyAlgorithm;
@@ -17,13 +17,13 @@ export interface KeySeries {
 /** A generated key that is in no store yet. */
 export interface NewSigningKey extends KeySeries {
   readonly kid: string;
-  /** A JWK as text (RFC 7517), private part included. */
+  /** A JWK as text (RFC 7517), including the private part. */
   readonly privateJwk: string;
 }
 
 /**
- * A key of the records store. It is published from the beginning, signs later, and stays, retired, until whatever it
- * signed has expired.
+ * A key of the records store. It is published at once, signs later, and once retired stays until everything it signed has
+ * expired.
  */
 export interface SigningKey extends NewSigningKey, ScheduledKey {}
 
@@ -33,15 +33,15 @@ export interface StoredKeys {
   readonly time: number;
 }
 
-/** A request to do what is due in a series of keys. */
+/** A request to make the changes that are due in a series of keys. */
 export interface KeyTurnRequest {
   readonly series: KeySeries;
   readonly times: KeyTimes;
   /** The key to add if the series needs one. */
   readonly candidate: NewSigningKey | null;
-  /** Set if the next key has to sign as soon as it has been published for long enough. */
+  /** True if the key that signs is to be replaced as soon as the next one has been published for long enough. */
   readonly isRequested?: boolean;
-  /** A key of the series to remove, whatever it has signed. */
+  /** The kid of a key of the series to remove, even if something it signed is still valid. */
   readonly revoke?: string;
 }
 
@@ -57,12 +57,12 @@ export interface KeyChange extends StoredKeys {
   readonly requested: string | null;
 }
 
-/** The part of the records store for keys that sign, and are replaced. */
+/** The part of the records store about signing keys. */
 export interface SigningKeyRecords {
   signingKeys(): Awaitable<StoredKeys>;
   /**
-   * Applies the decision of {@link ./key-schedule.ts decideTurn} to a series, by the store's clock: of several processes, the
-   * first does, and the others find it done. Every process notices within a second, by `version`.
+   * Makes the changes that {@link ./key-schedule.ts decideTurn} finds due in a series, by the store's clock: of several processes
+   * the first makes them, and the others find nothing due. Every process notices a change within a second, by `version`.
    */
   turnSigningKeys(wanted: KeyTurnRequest, audit?: AuditOf<KeyChange>): Promise<KeyChange>;
 }

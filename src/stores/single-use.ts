@@ -1,8 +1,8 @@
-/** Values that can be used only once: one-time values of sign-ins, assertions. */
+/** Values that can be used only once, such as the one-time values of sign-ins, and assertions. */
 export interface SingleUse {
   /**
-   * True the first time `id` is used before `expires` (epoch ms), false afterwards, and when `expires` has passed. One
-   * atomic step. Rejects `store_unavailable`.
+   * Uses `id`, in one atomic step: true the first time, false afterwards, and false once `expires` (epoch ms) has passed.
+   * Rejects `store_unavailable`.
    */
   consume(id: string, expires: number): Promise<boolean>;
   /** True if `id` was used; not reliable for an expired value. Rejects `store_unavailable`. */

@@ -1,18 +1,18 @@
 /** Largest difference at which two clocks count as equal, ms; NTP keeps them much closer. */
 export const clockToleranceMs = 2_000;
 
-/** A clock that may be set, and the time it would show had it not been set back. */
+/** A clock that may be set, and the time that it would show had it never been set back. */
 export interface SteadyClock {
   /** Present time of the clock, epoch ms. */
   now(): number;
   /**
-   * Time that the clock would show had it not been set back, epoch ms, by the milliseconds that have really passed since;
-   * `now` again once the clock has caught up with the instant at which it was set back.
+   * Time that the clock would show had it not been set back, epoch ms, as counted in elapsed milliseconds since then. Equals
+   * `now` again once the clock has caught up with the time that it showed when it was set back.
    */
   unbroken(): number;
 }
 
-/** Tracks the distance of a clock to milliseconds that can't be set, reading by reading. */
+/** Tracks a clock, reading by reading, by its offset from a count of elapsed milliseconds, which can't be set. */
 export class ClockTrack {
   /** The clock minus the milliseconds elapsed, as last read. */
   #offset: number;
@@ -25,7 +25,7 @@ export class ClockTrack {
     this.#uncertainty = uncertainty;
   }
 
-  /** Learns a reading that was taken at `elapsed`. */
+  /** Learns the offset that was read when `elapsed` milliseconds had passed; `uncertainty`: its largest error, ms. */
   learn(offset: number, elapsed: number, uncertainty = 0): void {
     const setBackMs = this.#offset - offset;
     if (setBackMs > clockToleranceMs + uncertainty + this.#uncertainty)
@@ -45,7 +45,7 @@ export class ClockTrack {
   }
 }
 
-/** Watches the clock `wall`, epoch ms, from now on; `elapsed`: milliseconds elapsed, whatever the clock is set to. */
+/** Watches the clock `wall`, epoch ms, from now on; `elapsed` counts milliseconds, whatever that clock is set to. */
 export function createSteadyClock(
   wall: () => number,
   elapsed: () => number = () => performance.now(),

@@ -1,4 +1,4 @@
-/** A store that can't be used; the message names its file or address, without credentials, and the reason. */
+/** Error for a store that can't be opened; the message names its file or address, without credentials, and the reason. */
 export class StoreOpenError extends Error {
   readonly code = 'store_open_failed';
   /** The file or address. */

@@ -8,14 +8,14 @@ import type { NewUser, UserChanges, UserWithSets } from './user.ts';
 
 /** A user as administered, read in one consistent step. */
 export interface UserRecord extends UserWithSets {
-  /** In the order they were linked. */
+  /** In the order in which they were linked. */
   readonly identities: readonly Identity[];
 }
 
 /** Query of users. */
 export type UserQuery = ListQuery<UserSortField, readonly FieldFilter<UserFilterField>[]>;
 export type UserSortField = 'created' | 'username' | 'last_login';
-/** `username`: `eq` takes a canonical name; `scope_sets`: ids of sets that are held, however that came about. */
+/** Field that users are filtered by: `username` with `eq` by a canonical name, `scope_sets` by ids of sets held or granted. */
 export type UserFilterField =
   | 'username'
   | 'email'
@@ -38,64 +38,64 @@ export interface UserRecordChanges extends Omit<UserChanges, 'username'> {
   readonly name?: { readonly username: string; readonly canonicalName: string };
 }
 
-/** Fate of the keys of a removed user: all deleted, all kept without an owner, or given to another user. */
+/** Treatment of the keys of a removed user: all deleted, all kept without an owner, or all given to another user. */
 export type KeysOfRemoved = 'delete' | 'keep' | { readonly transferTo: string };
 
 /** Basis on which the removal of a user is judged. */
 export interface RemovalFound {
   readonly found: UserRecord;
-  /** Keys that will remain. */
+  /** The user's keys that will be kept or transferred. */
   readonly keys: readonly ListedApiKey[];
   /** The new owner of the keys; undefined when there is no such user, or no transfer. */
   readonly newOwner: UserRecord | undefined;
 }
 
-/** Removed user, and the keys. */
+/** Removed user, and the keys that were deleted or transferred. */
 export interface RemovedUser {
   readonly found: UserRecord;
   readonly deletedKeys: readonly RemovedApiKey[];
   readonly transferredKeys: readonly RemovedApiKey[];
 }
 
-/** The part of the records store by which users are administered. */
+/** The part of the records store for the administration of users. */
 export interface UserRecords {
   listUserRecords(query: UserQuery): Awaitable<ListPage<UserRecord>>;
   findUserRecord(id: string): Awaitable<UserRecord | undefined>;
   /**
-   * Creates a user. Like every call that makes an enabled administrator who can sign in, closes the bootstrap if the user is one.
-   * Refuses `conflict` when the name is taken or a set is gone.
+   * Creates a user. Closes the bootstrap if the user is an enabled administrator who can sign in, as every call does that makes
+   * one. Refuses `conflict` when the name is taken or a set is gone.
    */
   createUserRecord(change: JudgedChange<null, NewUserRecord, UserRecord>): Promise<UserRecord>;
   /**
-   * The user before and after; undefined when there is none. Refuses `conflict` when the name is taken or a set is gone,
-   * `last_administrator`.
+   * Changes a user. Resolves to the user before and after; undefined when there is none. Refuses `conflict` when the name is
+   * taken or a set is gone, and `last_administrator`.
    */
   changeUserRecord(
     id: string,
     change: JudgedChange<UserRecord, UserRecordChanges, Changed<UserRecord>>,
   ): Promise<Changed<UserRecord> | undefined>;
-  /** Judges a change to a user outside of the records, and keeps its audit events. Undefined when there is no such user. */
+  /** Judges a change to a user that is made outside the records, and keeps its audit events; undefined: no such user. */
   judgeUserRecord(
     id: string,
     change: JudgedChange<UserRecord, void, UserRecord>,
   ): Promise<UserRecord | undefined>;
-  /** Undefined when there is none. Refuses `last_administrator`. */
+  /** Removes a user; resolves to undefined when there is none. Refuses `last_administrator`. */
   removeUserRecord(
     id: string,
     keys: KeysOfRemoved,
     change: JudgedChange<RemovalFound, void, RemovedUser>,
   ): Promise<RemovedUser | undefined>;
   /**
-   * Links an identity to a user, as of now. Resolves to the user as found; undefined when there is none. Refuses `conflict` when
-   * the identity is linked already, to whichever user.
+   * Links an identity to a user. Resolves to the user before the change; undefined when there is none. Refuses `conflict` when
+   * the identity is already linked to any user.
    */
   linkUserIdentity(
     id: string,
     change: JudgedChange<UserRecord, Identity, UserRecord>,
   ): Promise<UserRecord | undefined>;
   /**
-   * Unlinks an identity; all sessions of the user end by the user's epoch. Resolves to the user as found; undefined when there is
-   * none who has it. Refuses `last_administrator`.
+   * Unlinks an identity, and ends all sessions of the user by a new epoch. Resolves to the user before the change; undefined when
+   * there is none with that identity. Refuses `last_administrator`.
    */
   unlinkUserIdentity(
     id: string,
@@ -103,14 +103,14 @@ export interface UserRecords {
     change: JudgedChange<UserRecord, void, UserRecord>,
   ): Promise<UserRecord | undefined>;
   /**
-   * Starts a new epoch of the user: every session that has begun, and every sign-in under way, has ended, whatever the
-   * session store says (session-epoch.ts). Resolves to the user as found; undefined when there is none. The session store
-   * is cleaned afterwards ({@link ./sessions.ts Sessions.revokeAllOf}), as far as it can be reached.
+   * Starts a new epoch of the user, which ends every session and every sign-in under way, whatever the session store says
+   * (session-epoch.ts). Resolves to the user before the change; undefined when there is none. The caller removes the sessions
+   * from the session store afterwards ({@link ./sessions.ts Sessions.revokeAllOf}), if that can be reached.
    */
   endSessionsOfUser(
     id: string,
     change: JudgedChange<UserRecord, void, UserRecord>,
   ): Promise<UserRecord | undefined>;
-  /** As {@link endSessionsOfUser}, for every user of the tenant: the caller's own session has ended, too. */
+  /** As {@link endSessionsOfUser}, for every user of the tenant: ends the caller's own session, too. */
   endAllSessions(change: JudgedChange<null, void, void>): Promise<void>;
 }

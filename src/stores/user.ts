@@ -3,17 +3,17 @@ import type { ScopeSet } from './scope-set.ts';
 /** A person, or a service that only has keys. Instants are epoch milliseconds; ids are UUIDv7. */
 export interface User {
   readonly id: string;
-  /** A `service` has no password and can't sign in; its keys remain when people leave. */
+  /** A `service` has no password and can't sign in; its keys stay valid when people leave. */
   readonly kind: 'person' | 'service';
   /** As shown: NFC, trimmed. */
   readonly username: string;
   readonly displayName: string | null;
   readonly email: string | null;
-  /** argon2id in PHC form; null for a user who signs in elsewhere. */
+  /** A hash of a kind that rules/password-hash.ts accepts; null: the user has no password. */
   readonly passwordHash: string | null;
-  /** Own scopes, sorted. */
+  /** The user's own scopes, sorted; neither those of scope sets nor granted ones. */
   readonly scopes: readonly string[];
-  /** Ids of scope sets held. */
+  /** Ids of the user's own scope sets, without granted ones. */
   readonly scopeSets: readonly string[];
   readonly disabled: boolean;
   /** True if the configuration defines the user, who then can't be changed otherwise. */
@@ -22,62 +22,62 @@ export interface User {
   readonly updated: number;
   readonly lastLogin: number | null;
   /**
-   * Sessions that began in an earlier epoch have ended (see session-epoch.ts). The later of the user's own epoch and the
-   * tenant's.
+   * The later of the user's own epoch and the tenant's: sessions that began in an earlier epoch have ended (see
+   * session-epoch.ts).
    */
   readonly epoch: number;
-  /** The session that survived the start of this epoch: the one by which the user changed the password. */
+  /** Id of the session that survived the start of this epoch: the one in which the user changed the password. */
   readonly carriedSession: string | null;
   /** Increases with every write that changes the user, `lastLogin` excepted. */
   readonly version: number;
 }
 
-/** A user to be stored; by default an unmanaged person. */
+/** A user to be created; by default an unmanaged person. */
 export type NewUser = Omit<User, 'kind' | 'managed' | 'updated' | 'epoch' | 'carriedSession' | 'version'> &
   Partial<Pick<User, 'kind' | 'managed'>>;
 
 /**
- * The grants to an identity of a user at its last sign-in. The configuration decides how far they still count: see
- * credentials/holdings.ts.
+ * The grants to one of a user's identities at the last sign-in with it. The configuration decides how far they still count:
+ * see credentials/holdings.ts.
  */
 export interface IdentityGrants {
   readonly issuer: string;
   readonly subject: string;
   /** The name of the provider that granted the rights; null: unknown, because the record is from before it was stored. */
   readonly provider: string | null;
-  /** The names of the grants, as by config/sections/identity-providers.ts; null: unknown, from before they were stored. */
+  /** The names of the grants (config/sections/identity-providers.ts); null: unknown, from before they were stored. */
   readonly grants: readonly string[] | null;
   readonly scopes: readonly string[];
   /** Ids of sets. */
   readonly scopeSets: readonly string[];
 }
 
-/** Everything recorded as held by a user. */
+/** The rights of a user as recorded: own and granted ones. */
 export interface UserHoldings extends Pick<User, 'scopes' | 'scopeSets'> {
   readonly grants: readonly IdentityGrants[];
-  /** The sets that exist, own and granted ones, including the built-in one. */
+  /** The sets held and granted that still exist, the built-in one included. */
   readonly sets: readonly ScopeSet[];
 }
 
-/** A user with everything held, read in one consistent step. */
+/** A user with everything recorded of the user's rights, read in one consistent step. */
 export interface UserWithSets extends Pick<UserHoldings, 'grants' | 'sets'> {
   readonly user: User;
 }
 
 /**
- * The changes to a user; absent fields stay as they are. A new password, and disabling or enabling, start a new epoch: all
- * sessions of the user have ended.
+ * The changes to a user; absent fields stay as they are. A new password, and disabling or enabling, start a new epoch, which
+ * ends all sessions of the user.
  */
 export interface UserChanges {
   readonly username?: string;
   readonly displayName?: string | null;
   readonly email?: string | null;
-  /** Null: there is none any more. */
+  /** Null removes the password. */
   readonly passwordHash?: string | null;
   readonly scopes?: readonly string[];
   readonly scopeSets?: readonly string[];
   readonly disabled?: boolean;
   readonly managed?: boolean;
-  /** The session that survives this change, which ends all others. */
+  /** Id of the session that survives the new epoch. */
   readonly carriedSession?: string;
 }
