@@ -40,8 +40,8 @@ export interface ListedApiKey {
 }
 
 /**
- * A key with everything a principal needs, including the holdings of its owner, which bound it; read in one consistent
- * step.
+ * A key with everything that a principal needs, including the owner's holdings, which limit those of the key; read in one
+ * consistent step.
  */
 export interface ApiKeyWithOwner extends ListedApiKey {
   readonly owner:
@@ -49,7 +49,7 @@ export interface ApiKeyWithOwner extends ListedApiKey {
     | null;
 }
 
-/** Id and label of a deleted key, for the audit. */
+/** Id and label of a deleted or transferred key, for audit events. */
 export type RemovedApiKey = Pick<ApiKey, 'id' | 'label'>;
 
 /** The fields that keys are sorted by. */

@@ -21,8 +21,8 @@ export type AttemptOutcome =
   | { readonly allowed: false; readonly retryAfterMs: number };
 
 /**
- * Counters of failed attempts. An attempt is counted before the work it guards and given back on success, so that
- * parallel attempts can't slip through together.
+ * Counters of failed attempts. An attempt is counted before it is checked, and given back if it succeeds, so that parallel
+ * attempts can't exceed a limit together.
  */
 export interface Attempts {
   /**

@@ -5,7 +5,7 @@ import type { Records } from './records.ts';
 
 /** Maximum number of waiting events, which take a few megabytes. */
 const maxWaiting = 10_000;
-/** Number of waiting events from which refusals are no longer added: a flood of them must leave room for other events. */
+/** Number of waiting events at which no more refusals are added: a flood of them must leave room for other events. */
 const maxWaitingForRefusals = maxWaiting / 10;
 /** Number of events written in a transaction. */
 const batchSize = 50;
@@ -17,7 +17,7 @@ export interface AuditQueueEvents {
   onWritten(count: number): void;
   /** Called with the number of events that remain in the log alone: the queue was full or closed, or a write failed. */
   onLost(count: number): void;
-  /** Called with the error of a write that failed although the store is available: a defect, for which events are lost. */
+  /** Called with the error of a write that failed although the store was available: a defect. Its events are lost. */
   onError(error: unknown): void;
 }
 

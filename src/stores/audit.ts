@@ -3,7 +3,7 @@ import type { AuditEntry } from '../log/log.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { FieldFilter, ListPage, ListQuery } from './list-query.ts';
 
-/** An audit line without its number and time; one with an `id` is kept once, however often it is written. */
+/** An audit line before it is given a number and a time; one with an `id` is kept once, however often it is written. */
 export type AuditDraft = Omit<AuditEntry, 'time'>;
 
 /** An audit line as the records keep it. */
@@ -47,7 +47,7 @@ export interface AuditPage extends ListPage<AuditEvent> {
   readonly dropped: number;
 }
 
-/** The part of the records store about audit events. */
+/** The part of the records store for audit events. */
 export interface AuditRecords {
   /** Adds events that belong to no change of the records. */
   addAuditEvents(audit: AuditOf<void>): Promise<void>;

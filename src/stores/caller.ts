@@ -18,7 +18,7 @@ export type CallerRef =
        * user now holds.
        */
       readonly scopes: readonly string[] | null;
-      /** Ids of sets, none if the session is restricted; null: as for `scopes`. */
+      /** Ids of the scope sets of a restricted session, which has none; null: it was not restricted. */
       readonly scopeSets: readonly string[] | null;
     }
   | { readonly kind: 'api_key'; readonly keyId: string }

@@ -28,11 +28,11 @@ export interface NewIdentityUser {
 
 /** An identity of a user. */
 export interface UserIdentity extends Identity {
-  /** True if the user was created by the first sign-in of this identity. */
+  /** True if the user was created at the first sign-in with this identity. */
   readonly madeUser: boolean;
 }
 
-/** The user who signed in by an identity. */
+/** The user who signed in with an identity. */
 export interface AcceptedIdentity {
   readonly found: UserWithSets;
   /** The user before this sign-in; undefined: the sign-in created the user. */

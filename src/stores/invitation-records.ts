@@ -29,7 +29,7 @@ export interface InvitationUse {
   readonly audit: AuditOf<UserRecord>;
 }
 
-/** The part of the records store about invitations: tokens by which a user sets a password once. */
+/** The part of the records store for invitations: tokens with which a user can set a password, once. */
 export interface InvitationRecords {
   /** Invites a user, which ends an earlier invitation. Resolves to undefined when there is no such user. */
   inviteUser(
@@ -38,8 +38,8 @@ export interface InvitationRecords {
   ): Promise<UserRecord | undefined>;
   findInvitation(hash: Uint8Array): Awaitable<InvitationFound | undefined>;
   /**
-   * Removes the invitation, sets the password and ends the user's sessions by a new epoch, in one step. Resolves to the changed
-   * user; undefined when there is no such invitation.
+   * Removes the invitation, sets the password and ends the user's sessions by starting a new epoch, in one step. Resolves to the
+   * changed user; undefined when there is no such invitation.
    */
   redeemInvitation(hash: Uint8Array, use: InvitationUse): Promise<UserRecord | undefined>;
 }

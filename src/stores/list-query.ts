@@ -39,7 +39,7 @@ export interface ListQuery<SortField extends string, Filters> {
 /** Page of a list, read in one snapshot. */
 export interface ListPage<Item> {
   readonly items: readonly Item[];
-  /** Number of items that pass the filters. */
+  /** Number of items of the whole list that pass the filters. */
   readonly total: number;
   /** True if a match comes before the first item (for an empty page: before `from`). */
   readonly before: boolean;

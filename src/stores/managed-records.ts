@@ -67,7 +67,7 @@ export type ManagedOutcome =
   | { readonly outcome: 'conflicts'; readonly conflicts: readonly ManagedConflict[] }
   | { readonly outcome: 'applied'; readonly changes: ManagedChanges; readonly superseded: number | null };
 
-/** The part of the records store about the users and sets that the configuration manages. */
+/** The part of the records store for the users and sets that the configuration manages. */
 export interface ManagedRecords {
   /**
    * Brings users and scope sets in line with a configuration, atomically and once for all gateways on the store. The

@@ -97,7 +97,7 @@ export interface Records
   noteUse(keys: ReadonlyMap<string, number>): Promise<void>;
 
   /**
-   * Signs a user in by an identity: updates the provider's grants, and the profile of a user whom a sign-in created; at a first
+   * Signs a user in with an identity: updates the provider's grants, and the profile of a user whom a sign-in created; at a first
    * sign-in, creates `newUser`. A disabled user or a service is returned unchanged. Resolves to undefined when there is no user
    * and none to create. Refuses `conflict` when no name of `newUser` is free.
    */

@@ -28,7 +28,7 @@ export type ScopeSetQuery = ListQuery<ScopeSetSortField, readonly FieldFilter<Sc
 export type ScopeSetSortField = 'name' | 'created' | 'updated';
 export type ScopeSetFilterField = 'name' | 'scopes' | 'managed' | 'created' | 'updated';
 
-/** The part of the records store by which scope sets are administered; the built-in set is among them. */
+/** The part of the records store for the administration of scope sets, including the built-in one. */
 export interface ScopeSetRecords {
   listScopeSets(query: ScopeSetQuery): Awaitable<ListPage<ScopeSetRecord>>;
   findScopeSet(id: string): Awaitable<ScopeSetRecord | undefined>;

@@ -2,8 +2,8 @@ import type { Session } from './sessions.ts';
 import type { User } from './user.ts';
 
 /**
- * True if the session is valid by its user's record. The session store alone can't tell: it may have been unavailable when
- * the user's sessions were ended. `user` is undefined once the user has been removed.
+ * True if the session is valid according to its user's record. The session store alone can't tell: it may have been
+ * unavailable when the user's sessions were ended. `user` is undefined once the user has been removed.
  */
 export function admitsSession(
   user: User | undefined,

@@ -1,6 +1,6 @@
 import { clockToleranceMs } from './steady-clock.ts';
 
-/** The refresh cookies of a session. Instants are epoch milliseconds by the session's clock. */
+/** The state of a session's refresh cookies. Instants are epoch milliseconds by the store's clock: see {@link sessionTime}. */
 export interface RotationState {
   /** The generation of the current cookie; sign-in issues 1. */
   readonly generation: number;

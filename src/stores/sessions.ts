@@ -2,7 +2,7 @@ import type { Awaitable } from './awaitable.ts';
 import type { Comparison, ListPage, ListQuery } from './list-query.ts';
 import type { SessionOrigin } from './session-origin.ts';
 
-/** The person who signed in, and the session at the identity provider. */
+/** A person's account at an identity provider, and the session there. */
 export interface ProviderIdentity {
   readonly issuer: string;
   readonly subject: string;
@@ -81,7 +81,7 @@ export interface LiveSession {
   readonly expires: number;
   /** As {@link Session.epoch}. */
   readonly epoch: number;
-  /** True if the sign-in requested a `scope`, whatever it names. */
+  /** True if the sign-in requested a `scope`, to which the session is restricted. */
   readonly isRestricted: boolean;
   /** The sign-in at a provider with which the session began; null: none is known. */
   readonly origin: SessionOrigin | null;

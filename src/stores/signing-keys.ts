@@ -22,8 +22,8 @@ export interface NewSigningKey extends KeySeries {
 }
 
 /**
- * A key of the records store. It is published at once, signs later, and once retired stays until everything it signed has
- * expired.
+ * A key of the records store. It is published as soon as it is added, signs then or later, and once retired stays until
+ * everything it signed has expired.
  */
 export interface SigningKey extends NewSigningKey, ScheduledKey {}
 
@@ -49,15 +49,15 @@ export interface KeyTurnRequest {
 export interface KeyChange extends StoredKeys {
   /** The changes that were due. */
   readonly turn: KeyTurn;
-  /** The kid of the candidate, if it was needed. */
+  /** The kid of the candidate; null: it was not needed. */
   readonly added: string | null;
-  /** The kid of the key that was removed. */
+  /** The kid of the key that was removed on request; null: none. */
   readonly revoked: string | null;
-  /** The kid of the key that has to stop signing, if there was one. */
+  /** The kid of the key that is to be replaced on request; null: none. */
   readonly requested: string | null;
 }
 
-/** The part of the records store about signing keys. */
+/** The part of the records store for signing keys. */
 export interface SigningKeyRecords {
   signingKeys(): Awaitable<StoredKeys>;
   /**

@@ -6,7 +6,7 @@ import type { FieldFilter, ListPage, ListQuery } from './list-query.ts';
 import type { Changed } from './scope-set-records.ts';
 import type { NewUser, UserChanges, UserWithSets } from './user.ts';
 
-/** A user as administered, read in one consistent step. */
+/** A user as an administered record, read in one consistent step. */
 export interface UserRecord extends UserWithSets {
   /** In the order in which they were linked. */
   readonly identities: readonly Identity[];

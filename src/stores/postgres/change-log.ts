@@ -18,7 +18,7 @@ export interface StoreState extends LogPosition {
 type RunQuery = (sql: string, values: readonly (number | null)[]) => Promise<readonly unknown[]>;
 type LogRow = readonly [version: number, mark: string, hints: string];
 
-/** Number of changes kept, and number of changes after which the oldest are dropped each time. */
+/** Number of changes kept, and interval, in changes, at which older ones are dropped. */
 const keptChanges = 10_000;
 const pruneEvery = 256;
 

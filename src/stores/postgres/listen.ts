@@ -26,7 +26,7 @@ const maxNotified = 10_000;
 /**
  * Listens for changes on a connection of its own. A notification reports a change at once, but only the log in the store, read
  * with every heartbeat, is reliable: it also has the changes whose notifications are late or were lost with the connection. If
- * it doesn't reach back far enough, or is of another history, anything may have changed.
+ * the log doesn't reach back far enough, or is of another history, the listeners are told that anything may have changed.
  */
 export class ChangeListener implements ChangeFeed {
   readonly #options: ListenOptions;

@@ -74,7 +74,7 @@ export async function openSharedRecords(options: SharedRecordsOptions): Promise<
   return { records, serverClock, poolLoad, isRewritten };
 }
 
-/** Waits for a server that is starting, or failing over. */
+/** The result of `open`, which is called again until the timeout while the server is unavailable: starting, or failing over. */
 async function openWithin<T>(openTimeoutMs: number, open: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + openTimeoutMs;
   for (;;) {

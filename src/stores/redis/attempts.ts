@@ -8,7 +8,7 @@ import { scripts } from './scripts.ts';
  * `store_unavailable`. Windows are rounded up to whole seconds.
  */
 export function createRedisAttempts(link: RedisLink): Attempts {
-  /** Adds to a counter, which starts again once its window has ended; resolves to the count and the window's remaining time. */
+  /** Adds to a counter, which restarts once its window has ended; resolves to the count and the window's remaining time, ms. */
   async function add({ key, group }: AttemptLimit, attempts: 1 | -1, windowMs: number) {
     const windowSeconds = Math.max(1, Math.ceil(windowMs / 1000));
     const args = [attempts, windowSeconds];

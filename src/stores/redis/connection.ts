@@ -174,7 +174,7 @@ export class Connection {
   }
 }
 
-/** Reason for an error, as logged: where a connection is closed, ioredis gives messages about its own options instead. */
+/** Reason for an error, for the log: when a connection is closed, the message of ioredis is only about its own options. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return /enableOfflineQueue|maxRetriesPerRequest/.test(text) ? 'the connection is closed' : text;

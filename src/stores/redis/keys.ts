@@ -21,7 +21,7 @@ export function createKeys(tenant: string) {
     userSessions: (userId: string) => `${prefix}user-sessions:{${userId}}`,
     /** The index of the sessions that a provider refers to: a sorted set. */
     providerSessions: (which: SessionsOfProvider) => `${prefix}provider-sessions:{${digestOf(which)}}`,
-    /** A list of sessions in that order: a sorted set. All lists and the next three keys share one Cluster slot. */
+    /** A list of sessions in the given order: a sorted set. All lists and the next three keys share one Cluster slot. */
     sessionList(order: 'created' | 'last_used', { userId, method }: ListedSessions) {
       const ofUser = userId === undefined ? '' : `:user:${userId}`;
       return `${lists}${order}${ofUser}${method === undefined ? '' : `:method:${method}`}`;

@@ -27,7 +27,7 @@ export class Liveness {
   readonly #options: LivenessOptions;
   readonly #elapsed: () => number;
   readonly #cache: NotifiedCache<LiveSession, string>;
-  /** Instants at which sessions were found missing whose end has not been notified: ends of others may be missed, too. */
+  /** Instants, by session id, at which a session was found missing before its end was notified: others may be missing, too. */
   readonly #missing = new RecentCache<number>(missingSize);
   /** Ids of ended sessions, whose notification may arrive before the response to an older query. Ids are never reused. */
   readonly #ended = new RecentCache<true>(endedSize);

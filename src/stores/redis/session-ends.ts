@@ -99,7 +99,7 @@ export class SessionEnds implements Notifications {
     if (/^\d{1,15}$/.test(endedAt)) this.#options.onEnded(id, Number(endedAt));
   }
 
-  /** Sends a ping: its reply shares the connection with the notifications, so all sent before it have then arrived. */
+  /** Sends a ping, or replaces a silent connection. When the reply arrives, every notification sent before it has arrived. */
   #heartbeat(): void {
     const sentAt = performance.now();
     if (sentAt - this.#lastReplyAt > heartbeatTimeoutMs) {

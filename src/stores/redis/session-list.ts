@@ -25,7 +25,7 @@ const maxReads = 8;
 type Listed = Pick<Session, 'id' | 'userId' | 'method'>;
 
 /**
- * Sorted lists of the live sessions: of all, of each user, of each method and of both. A session is listed right after its
+ * Sorted lists of the live sessions: of all, by user, by method, and by user and method. A session is listed right after its
  * creation, moved at each use, and taken off after its end. Ending it and taking it off are two steps, as the keys may be on two
  * servers; so it is first marked to be checked. Marked and expired sessions are checked before anything is counted or listed.
  */
@@ -66,8 +66,8 @@ export class SessionList {
   }
 
   /**
-   * The ids of a user's sessions beyond the `max` used last, those used longest ago first, usually at most `size`; none if the
-   * user has no more than `max` when they are read.
+   * The ids of a user's sessions in excess of `max`: those used longest ago, usually at most `size`. None if the user has no more
+   * than `max` when they are read.
    */
   async excessOf(userId: string, max: number, size: number): Promise<readonly string[]> {
     const key = this.#link.keys.sessionList('last_used', { userId });

@@ -24,7 +24,7 @@ export function createBreaker({ timeoutMs, elapsed }: { timeoutMs: number; elaps
     get availableAt(): number {
       return availableAt;
     },
-    /** Makes the call. Rejects as it does, and `store_unavailable` after the timeout. */
+    /** Makes the call; rejects when the call does, and with `store_unavailable` after the timeout. */
     async run<T>(call: () => Promise<T>): Promise<T> {
       const calledAt = elapsed();
       inFlight += 1;
@@ -44,7 +44,7 @@ export function createBreaker({ timeoutMs, elapsed }: { timeoutMs: number; elaps
   };
 }
 
-/** True if the error is the refusal of an unavailable store. */
+/** True if the error is the refusal of a call because the store is unavailable. */
 export function isUnavailable(error: unknown): error is Refusal {
   return error instanceof Refusal && error.code === 'store_unavailable';
 }

@@ -132,7 +132,7 @@ class KeysAndUsers {
     return this.#keys.read(hash, load, (entry) => this.#keepKey(hash, entry));
   }
 
-  /** Caches a key, an unknown one apart from the others: anyone may present as many of them as they like. */
+  /** Caches a key, or that it is unknown, which takes no other key's place: anyone may present any number of unknown keys. */
   #keepKey(hash: string, entry: Entry<ApiKeyWithOwner>): void {
     if (entry.value === undefined) {
       this.#keys.delete(hash);

@@ -51,7 +51,7 @@ interface Flight<Value, Change> {
 export interface NotifiedCacheOptions<Value, Change> {
   readonly notifications: Notifications;
   readonly breaker: Pick<Breaker, 'isOpen' | 'isCoolingDown' | 'run'>;
-  /** Number of values used last that are kept; at most twice as many are. */
+  /** Number of the values used last that are always kept; at most twice as many are. */
   readonly size: number;
   /** Age up to which a value is used while changes are notified, ms; default: any. */
   readonly maxAgeMs?: number;
