@@ -1,8 +1,7 @@
-import argon2 from 'argon2';
 import { costOfPasswordHash } from '../rules/password-hash.ts';
 import { maxPasswordBytes } from '../rules/text-limits.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
-import { dummyHash, verifyPasswordHash } from './password-hashes.ts';
+import { dummyHash, loadArgon2, verifyPasswordHash } from './password-hashes.ts';
 import { createWorkQueue, type WorkLoad } from './work-queue.ts';
 
 /** The result of checking a password; `rehash`: it is correct, but its hash has other parameters than are configured now. */
@@ -58,7 +57,8 @@ export function createPasswordHasher(options: {
 }): PasswordHasher {
   const queue = createWorkQueue(options);
   const cost = {
-    type: argon2.argon2id,
+    // argon2id (RFC 9106 §3.1)
+    type: 2,
     memoryCost: Math.floor(options.memoryBytes / 1024),
     timeCost: options.iterations,
     parallelism: options.parallelism,
@@ -81,8 +81,10 @@ export function createPasswordHasher(options: {
   }
 
   async function judge(hash: string | null, password: string): Promise<PasswordVerdict> {
-    if (hash !== null && (await verifyPasswordHash(hash, password)))
-      return { ok: true, rehash: !hash.startsWith('$argon2id$') || argon2.needsRehash(hash, cost) };
+    if (hash !== null && (await verifyPasswordHash(hash, password))) {
+      const { needsRehash } = await loadArgon2();
+      return { ok: true, rehash: !hash.startsWith('$argon2id$') || needsRehash(hash, cost) };
+    }
     const own = hash === null ? undefined : costOf(hash);
     for (const other of [...(await costs(hash))].filter((candidate) => candidate !== own))
       await verifyPasswordHash(dummyOf(other), '');
@@ -90,7 +92,7 @@ export function createPasswordHasher(options: {
   }
 
   return {
-    hash: (password) => queue.run(() => argon2.hash(password, cost)),
+    hash: (password) => queue.run(async () => (await loadArgon2()).hash(password, cost)),
     verify(phc, raw) {
       const password = parsePassword(raw, 0);
       return queue.run(() => (typeof password === 'string' ? judge(phc, password) : judge(null, '')));

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
+import type { Metric, Registry } from 'prom-client';
 
 /** A sample in the Prometheus text format. */
 export interface Sample {
@@ -49,17 +49,15 @@ export type Counts<Value extends string> = Record<Value, number>;
 
 /** Every metric of the process; each name begins with `postern_`. */
 export class MetricsRegistry {
-  readonly #registry = new Registry();
+  readonly contentType = 'text/plain; version=0.0.4; charset=utf-8';
   readonly #added = new Map<string, SampledMetric>();
-
-  constructor() {
-    collectDefaultMetrics({ register: this.#registry, prefix: 'postern_' });
-  }
+  /** Made for the first scrape. */
+  #scraped: Promise<Registry> | undefined;
 
   add(metric: SampledMetric): void {
     const name = `postern_${metric.name}`;
+    if (this.#added.has(name)) throw new Error(`${name} has already been registered`);
     this.#added.set(name, metric);
-    register(this.#registry, { name, help: metric.help, type: metric.type }, () => metric.collect(name));
   }
 
   /** Adds a value read when metrics are scraped. */
@@ -94,7 +92,8 @@ export class MetricsRegistry {
 
   /** Returns every metric with its present samples. */
   async snapshot(): Promise<MetricSnapshot[]> {
-    const all = (await this.#registry.getMetricsAsJSON()) as unknown as PromClientMetric[];
+    const registry = await this.#registry();
+    const all = (await registry.getMetricsAsJSON()) as unknown as PromClientMetric[];
     return all.map(({ name, help, type, values }) => {
       const known = this.#added.get(name);
       // The others are prom-client's metrics of the process.
@@ -115,13 +114,27 @@ export class MetricsRegistry {
   }
 
   /** The Prometheus text format. */
-  text(): Promise<string> {
-    return this.#registry.metrics();
+  async text(): Promise<string> {
+    return (await this.#registry()).metrics();
   }
 
-  get contentType(): string {
-    return this.#registry.contentType;
+  #registry(): Promise<Registry> {
+    this.#scraped ??= createRegistry(true);
+    return this.#scraped.then((registry) => {
+      for (const [name, { help, type, collect }] of this.#added)
+        if (registry.getSingleMetric(name) === undefined)
+          register(registry, { name, help, type }, () => collect(name));
+      return registry;
+    });
   }
+}
+
+/** Loads prom-client, which a gateway that is never scraped does without, and makes a registry of its. */
+async function createRegistry(ofProcess: boolean): Promise<Registry> {
+  const { Registry } = await import('prom-client');
+  const registry = new Registry();
+  if (ofProcess) (await import('./process-metrics.ts')).addProcessMetrics(registry);
+  return registry;
 }
 
 /** A metric in prom-client's form. */
@@ -139,8 +152,8 @@ function register(
 }
 
 /** The Prometheus text format of a snapshot. */
-export function textOf(metrics: readonly MetricSnapshot[]): Promise<string> {
-  const registry = new Registry();
+export async function textOf(metrics: readonly MetricSnapshot[]): Promise<string> {
+  const registry = await createRegistry(false);
   for (const metric of metrics) register(registry, metric, () => metric.samples);
   return registry.metrics();
 }

@@ -25,11 +25,9 @@ const log = [
   ...['pino', '@pinojs/redact', 'atomic-sleep', 'on-exit-leak-free', 'pino-std-serializers'],
   ...['quick-format-unescaped', 'safe-stable-stringify', 'sonic-boom', 'thread-stream'],
 ];
-const metrics = ['prom-client', '@opentelemetry/api', 'bintrees', 'tdigest'];
-const passwords = ['argon2', '@phc/format', 'node-gyp-build'];
 const sqlite = ['better-sqlite3'];
-const every = [...configuration, ...log, ...metrics, 'uuidv7'];
-const serving = [...every, ...passwords, 'jose'];
+const every = [...configuration, ...log, 'uuidv7'];
+const serving = [...every, 'jose'];
 const redis = [
   ...[
     'ioredis',
@@ -47,7 +45,7 @@ const postgres = [
   ...['pg', 'pg-connection-string', 'pg-int8', 'pg-pool', 'pg-protocol', 'pg-types', 'postgres-array'],
   ...['postgres-bytea', 'postgres-date', 'postgres-interval', 'xtend'],
 ];
-const openTelemetry = ['core', 'exporter-trace-otlp-http', 'otlp-exporter-base', 'otlp-transformer']
+const openTelemetry = ['api', 'core', 'exporter-trace-otlp-http', 'otlp-exporter-base', 'otlp-transformer']
   .concat('resources', 'sdk-metrics', 'sdk-trace', 'semantic-conventions')
   .map((name) => `@opentelemetry/${name}`);
 const idp = {

@@ -43,8 +43,14 @@ const ciphers = [
  * fields that OpenSSL allows by default would let a client's one message cost milliseconds (CVE-2002-20001).
  */
 const curves = 'X25519:prime256v1:secp384r1:secp521r1';
-const groups = isKnown(`X25519MLKEM768:${curves}`) ? `X25519MLKEM768:${curves}` : curves;
+let groups: string | undefined;
 
+function knownGroups(): string {
+  groups ??= isKnown(`X25519MLKEM768:${curves}`) ? `X25519MLKEM768:${curves}` : curves;
+  return groups;
+}
+
+/** Makes a context to find out, which takes 20 ms the first time. */
 function isKnown(ecdhCurve: string): boolean {
   try {
     createSecureContext({ ecdhCurve });
@@ -64,7 +70,7 @@ export function contextOptions({ cert, key, clients }: ListenerTls): SecureConte
     minVersion: 'TLSv1.2',
     maxVersion: 'TLSv1.3',
     ciphers,
-    ecdhCurve: groups,
+    ecdhCurve: knownGroups(),
     // All suites are good: the client knows which is fast on its processor.
     honorCipherOrder: false,
   } as const;
