@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requireListeners } from './listeners.ts';
 import { urlOf } from './measure.ts';
 import type { RunningPeer } from './peers/peer.ts';
 
@@ -13,7 +14,10 @@ export async function firstSuccess(running: RunningPeer): Promise<number> {
     const response = await fetch(urlOf(running), { headers, redirect: 'manual' }).catch(() => undefined);
     await response?.arrayBuffer();
     const now = performance.now();
-    if (response?.status === 200) return now;
+    if (response?.status === 200) {
+      requireListeners(running.port, running.pids());
+      return now;
+    }
     if (now > deadline) throw new Error(`answers a good credential with ${response?.status ?? 'nothing'}`);
     await sleep(2);
   }

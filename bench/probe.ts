@@ -36,10 +36,14 @@ export function requireIdentity(head: string, header: string): void {
   if (value === '') throw new Error(`the upstream got no ${header}`);
 }
 
-/** The credential with one character changed, which is within the signature if it has one. */
+/**
+ * The credential with one character changed to another letter than its own in either case, since nginx's `map` ignores case;
+ * it is within the signature if there is one.
+ */
 export function spoil(credential: string): string {
   const at = credential.length - 8;
-  return credential.slice(0, at) + (credential[at] === 'A' ? 'B' : 'A') + credential.slice(at + 1);
+  const other = credential[at]?.toUpperCase() === 'A' ? 'B' : 'A';
+  return credential.slice(0, at) + other + credential.slice(at + 1);
 }
 
 async function ask(running: RunningPeer, headers: Record<string, string>) {

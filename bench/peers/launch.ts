@@ -1,12 +1,16 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requireListeners } from '../listeners.ts';
 import { type Program, type Running, tail } from '../processes.ts';
 import { processesOf } from '../usage.ts';
 import type { Credentials, RunningPeer, Surroundings } from './peer.ts';
 
 const readyTimeoutMs = 20_000;
 
-/** Starts a program on the proxy's CPU and waits until `port` accepts; rejects with what it wrote when it does not. */
+/**
+ * Starts a program on the proxy's CPU and waits until `port` accepts; rejects with what it wrote when it does not, and
+ * if another process does.
+ */
 export async function startListening(
   { processes, cpu }: Surroundings,
   program: Omit<Program, 'cpu'>,
@@ -23,6 +27,7 @@ export async function startListening(
     if (Date.now() > deadline) throw new Error(`${program.name} does not listen: ${tail(running)}`);
     await sleep(20);
   }
+  requireListeners(port, processesOf([running.pid]));
   return running;
 }
 

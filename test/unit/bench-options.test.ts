@@ -40,6 +40,7 @@ t.test('unknown peers, parts and counts are refused', async (t) => {
 t.test('a spoilt credential differs in one character of its end', async (t) => {
   t.equal(spoil('header.claims.signature'), 'header.claims.sAgnature');
   t.equal(spoil('pst_A1234567'), 'pst_B1234567');
+  t.equal(spoil('pst_a1234567'), 'pst_B1234567', 'a key that differs in case alone is the same to nginx');
 });
 
 t.test('the upstream must be told who is calling', async (t) => {
