@@ -15,7 +15,7 @@ export interface Field {
   contestants(): readonly Contestant[];
   /** Not installed here. */
   readonly missing: readonly string[];
-  /** Peers that did not start, refused a request or broke: nothing of them is reported. */
+  /** Peers that did not start, refused a request or broke: no later figure of them is reported. */
   readonly failed: ReadonlySet<string>;
   /** Runs a step for each contestant; one that fails in it is out, and the others go on. */
   inTurn(step: (contestant: Contestant) => Promise<void>): Promise<void>;

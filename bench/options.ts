@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { leastRounds } from './bounds.ts';
 
 /** What can be measured: each part has its table in RESULTS.md. */
 export const parts = [
@@ -22,7 +23,7 @@ export interface Options {
   readonly only: readonly string[] | undefined;
   /** What is measured; default: everything, and what has peers of its own only if every peer runs. */
   readonly parts: ReadonlySet<Part>;
-  /** How often each peer has its turn; default 5. */
+  /** How often each peer has its turn; by default as often as bounds take to be judged. */
   readonly rounds: number;
   /** Length of one measured window, in whole seconds; default 3. */
   readonly seconds: number;
@@ -30,13 +31,13 @@ export interface Options {
   readonly connections: number;
   /** Whether RESULTS.md and the pictures are written; by default after a whole run of at least the default size. */
   readonly write: boolean;
-  /** Whether a bound that is not held fails the run; by default if every peer runs. */
+  /** Whether a bound that is not held fails the run; by default if every peer runs, often enough. */
   readonly check: boolean;
   /** The one peer to run under the V8 profiler instead of measuring. */
   readonly profile: string | undefined;
 }
 
-const defaultRounds = 5;
+const defaultRounds = leastRounds;
 const defaultSeconds = 3;
 
 /** The usage line. */
@@ -75,7 +76,7 @@ export function parseOptions(args: readonly string[], peerNames: readonly string
     seconds,
     connections: parseCount('connections', values.connections),
     write: values.write ?? (isWhole && rounds >= defaultRounds && seconds >= defaultSeconds),
-    check: values.check ?? only === undefined,
+    check: values.check ?? (only === undefined && rounds >= leastRounds),
     profile,
   };
 }

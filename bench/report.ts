@@ -11,8 +11,8 @@ import {
   renderHalfLoad,
   renderOffered,
   renderSaturation,
-  renderVerdicts,
 } from './tables.ts';
+import { renderOutcome, renderVerdicts } from './verdicts.ts';
 
 /** A run, as it is reported. */
 export interface Report {
@@ -30,6 +30,8 @@ export interface Report {
   readonly verdicts: readonly Verdict[];
   /** Peers that were to run and are not installed here. */
   readonly missing: readonly string[];
+  /** Peers that did not start, refused a request or broke. */
+  readonly failed: readonly string[];
 }
 
 /** Each part's table under a line that says what it is, for the parts that were measured. */
@@ -69,7 +71,7 @@ ${renderBodies(bodies)}`,
 
 /** The text of RESULTS.md. */
 export function renderResults(report: Report): string {
-  const { measured, verdicts, missing, generator, peers } = report;
+  const { measured, verdicts, missing, failed, generator, peers } = report;
   return `# Benchmark results
 
 The last run of \`npm run bench\`, which writes this file. Each row is one proxy in front of the same upstream, which
@@ -79,6 +81,8 @@ counted; peak RSS is the highest since start. Ratios are to ${reference} (ref.) 
 the median of each round's own ratio, whose windows lie close to each other. Before it is measured, each row but ${reference}
 has refused a bad credential, and told the upstream, or the proxy that asked, who sent a good one, whatever that client
 claimed.
+
+${renderOutcome(verdicts, failed, report.rounds)}
 
 - Date: ${report.date.toISOString()}
 - Machine: ${report.machine}

@@ -16,10 +16,9 @@ import { monotonicMicroseconds, renderProfile } from './profile.ts';
 import { type Report, renderParts, renderResults } from './report.ts';
 import { measureSaturation } from './saturation.ts';
 import { createStage, type Stage } from './stage.ts';
-import { renderVerdicts } from './tables.ts';
+import { renderOutcome, renderVerdicts } from './verdicts.ts';
 
 const profileWarmupSeconds = 6;
-const bodyRounds = 3;
 
 process.exitCode = await main();
 
@@ -59,21 +58,18 @@ async function compare(options: Options): Promise<number> {
   const decided = options.parts.has('decisions')
     ? await onStage(createStage(connections, 'upstream'), (stage) => compareDecisions(stage, options))
     : undefined;
-  const bodies = options.parts.has('bodies') ? await compareBodies(connections) : undefined;
-  const measured = { ...compared.measured, decisions: decided?.rows, bodies };
+  const bodies = options.parts.has('bodies') ? await compareBodies(connections, rounds) : undefined;
+  const measured = { ...compared.measured, decisions: decided?.rows, bodies: bodies?.rows };
   const verdicts = judge(measured);
+  const failed = [...compared.failed, ...(decided?.failed ?? []), ...(bodies?.failed ?? [])];
   say(`\n${renderParts(measured, compared.missing)}\n\n${renderVerdicts(verdicts)}`);
+  say(`\n${renderOutcome(verdicts, failed, rounds)}`);
 
-  const { failed: failedPeers, ...setting } = compared;
-  const failed = [...failedPeers, ...(decided?.failed ?? [])];
-  if (failed.length > 0) {
-    say(`\nfailed, so nothing is written: ${failed.join(', ')}`);
-    return 1;
-  }
   if (options.write)
     write({
-      ...setting,
-      peers: [...setting.peers, ...(decided?.peers ?? [])],
+      ...compared,
+      failed,
+      peers: [...compared.peers, ...(decided?.peers ?? [])],
       measured,
       date,
       machine: describeMachine(),
@@ -82,7 +78,8 @@ async function compare(options: Options): Promise<number> {
       connections,
       verdicts,
     });
-  return options.check && verdicts.some((verdict) => !verdict.passed) ? 1 : 0;
+  const isBroken = verdicts.some((verdict) => !verdict.passed);
+  return failed.length > 0 || (options.check && isBroken) ? 1 : 0;
 }
 
 function write(report: Report): void {
@@ -91,9 +88,8 @@ function write(report: Report): void {
     writeFileSync(new URL(`../docs/images/${name}`, import.meta.url), picture);
 }
 
-type Compared = Pick<Report, 'peers' | 'missing' | 'pinning' | 'generator'> & {
+type Compared = Pick<Report, 'peers' | 'missing' | 'failed' | 'pinning' | 'generator'> & {
   readonly measured: Omit<Measured, 'decisions' | 'bodies'>;
-  readonly failed: readonly string[];
 };
 
 async function compareRequests(stage: Stage, options: Options): Promise<Compared> {
@@ -154,9 +150,18 @@ async function compareDecisions(stage: Stage, { rounds, seconds }: Options) {
   return { rows, peers, failed: field.failed };
 }
 
-function compareBodies(connections: number): Promise<BodyRow[]> {
+/** Without rows if it fails, so that the other parts are still reported. */
+async function compareBodies(
+  connections: number,
+  rounds: number,
+): Promise<{ rows: BodyRow[]; failed: string[] }> {
   const setting = createStage(connections, 'body-upstream', String(bodyBytes));
-  return onStage(setting, (stage) => measureBodies(stage, bodyRounds, say));
+  try {
+    return { rows: await onStage(setting, (stage) => measureBodies(stage, rounds, say)), failed: [] };
+  } catch (error) {
+    say(`bodies FAILED: ${error instanceof Error ? error.message : error}`);
+    return { rows: [], failed: ['bodies'] };
+  }
 }
 
 /** Runs one peer under V8's profiler and reports where its CPU time goes. */

@@ -1,5 +1,5 @@
 import type { BodyRow, Direction } from './bodies.ts';
-import { ratioBetween, type Verdict } from './bounds.ts';
+import { ratioBetween } from './bounds.ts';
 import { type FootprintRow, idleConnections } from './footprint.ts';
 import type { HalfLoadRow } from './half-load.ts';
 import { isSustained, type OfferedRow, offeredRates } from './offered.ts';
@@ -123,22 +123,8 @@ function inDirection(rows: readonly BodyRow[], direction: Direction): BodyRow[] 
   return rows.filter((row) => row.direction === direction);
 }
 
-/** One line for each bound: held or not. */
-export function renderVerdicts(verdicts: readonly Verdict[]): string {
-  return verdicts
-    .map(({ peer, of, against, figure, atMost, passed }) => {
-      const isCost = of === 'CPU µs added';
-      const subject = isCost ? `saturation: ${of}` : /added/.test(of) ? `half load: ${of}` : `${of}: CPU`;
-      const limit = `${against === undefined ? '' : ` ${isCost ? 'to' : '÷'} ${against}`} at most ${formatRatio(atMost)}`;
-      const unit = against !== undefined ? '' : of === 'decision' ? ' µs' : ' ms';
-      const found = figure === undefined ? 'not measured' : formatRatio(figure);
-      return `- ${peer}, ${subject}${limit}${unit}: ${found}, ${passed ? 'held' : 'NOT HELD'}`;
-    })
-    .join('\n');
-}
-
 /** Rows of cells as a table; a peer that is missing is a row, too. */
-function align(
+export function align(
   headings: readonly string[],
   measured: readonly (readonly string[])[],
   missing: readonly string[],
@@ -161,6 +147,7 @@ function formatRange({ lowest, highest }: Row['cpu'], digits: number): string {
   return `${lowest.toFixed(digits)}-${highest.toFixed(digits)}`;
 }
 
-function formatRatio(ratio: number | undefined): string {
+/** Two digits, or a dash. */
+export function formatRatio(ratio: number | undefined): string {
   return ratio === undefined ? none : ratio.toFixed(2);
 }

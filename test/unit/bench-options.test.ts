@@ -5,7 +5,7 @@ import { requireIdentity, spoil } from '../../bench/probe.ts';
 const parse = (...args: string[]) => parseOptions(args, ['a', 'b']);
 
 t.test('by default everything is measured, written and checked', async (t) => {
-  t.match(parse(), { only: undefined, rounds: 5, seconds: 3, connections: 64, write: true, check: true });
+  t.match(parse(), { only: undefined, rounds: 12, seconds: 3, connections: 64, write: true, check: true });
   t.same([...parse().parts], parts);
 });
 
@@ -18,6 +18,8 @@ t.test('a run that is smaller in any way writes nothing', async (t) => {
   ])
     t.equal(parse(...args).write, false, args.join(' '));
   t.equal(parse('--rounds', '1', '--write').write, true);
+  t.equal(parse('--rounds', '11').check, false, 'nor does it judge');
+  t.equal(parse('--rounds', '1', '--check').check, true);
 });
 
 t.test('some peers alone are measured without bodies, and not checked', async (t) => {
