@@ -1,4 +1,4 @@
-# The image: what `npm run build` emits, production dependencies, and the base's Node. Any base with Node 24, npm and a
+# The image: what `npm run build` makes, the few packages that stay outside it, and the base's Node. Any base with Node 24, npm and a
 # shell will do; nothing of the base but Node is used at run time. A release names it by digest (RELEASING.md).
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 
@@ -6,19 +6,21 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts --no-audit --prefer-offline
-COPY tsconfig.json tsconfig.build.json ./
 COPY build ./build
 COPY src ./src
 RUN npm run build && chmod 755 dist/main.js
 
-# The addons come prebuilt for every platform: those of others, and SQLite's source, are half of all there is. `npm sbom`
-# with --omit=dev would leave out what development uses too, so it is shown a package without development.
+# `npm sbom` with --omit=dev would leave out what development uses too, so it is shown a package without development. The parts
+# of the program hold most of the packages that it lists; the others stay, without SQLite's source and the addons of other
+# platforms.
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --prefer-offline \
  && npm pkg delete devDependencies optionalDependencies \
- && npm sbom --sbom-format=cyclonedx > sbom.cdx.json \
+ && npm sbom --sbom-format=cyclonedx > sbom.cdx.json
+COPY --from=build /app/dist/package.json ./
+RUN npm prune --ignore-scripts --no-audit --offline \
  && rm -rf node_modules/better-sqlite3/deps node_modules/better-sqlite3/src \
  && find node_modules/*/prebuilds -mindepth 1 -maxdepth 1 ! -name "linux*-$(node -p process.arch)*" -exec rm -rf {} + \
  && find node_modules -name '*.map' -type f -exec rm {} + \

@@ -3,7 +3,6 @@
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 process.stderr.on('error', () => {});
 
-const { serveAsWorker } = await import('./worker-gateway.ts');
-serveAsWorker(process);
+void import('./worker-gateway.ts').then(({ serveAsWorker }) => serveAsWorker(process));
 
 export {};

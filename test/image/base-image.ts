@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** What the Dockerfile calls while it builds, and `env`, which the shebang of `postern` needs. */
@@ -21,7 +29,7 @@ export function makeBaseFolder(folder: string, more: readonly string[] = []): vo
   const found = names.map((name) => execFileSync('which', [name], { encoding: 'utf8' }).trim());
   for (const [index, name] of names.entries()) copy(found[index]!, `/usr/bin/${name}`);
   copy(node, '/usr/local/bin/node');
-  for (const library of librariesOf([node, ...found])) copy(library);
+  for (const library of librariesOf([node, bundler(), ...found])) copy(library);
 
   copy(npmFolder(), '/usr/local/lib/node_modules/npm');
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/local/bin/npm'));
@@ -43,6 +51,12 @@ ENV PATH=/usr/local/bin:/usr/bin:/bin HOME=/root NODE_EXTRA_CA_CERTS=/etc/ssl/ce
 function librariesOf(files: readonly string[]): Set<string> {
   const listed = execFileSync('ldd', files, { encoding: 'utf8' });
   return new Set([...listed.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map(([, path]) => path!));
+}
+
+/** The addon of the bundler, which `npm run build` loads. */
+function bundler(): string {
+  const folder = `node_modules/@rolldown/binding-linux-${process.arch}-gnu`;
+  return join(folder, readdirSync(folder).find((file) => file.endsWith('.node'))!);
 }
 
 function npmFolder(): string {

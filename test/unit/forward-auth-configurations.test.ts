@@ -111,6 +111,6 @@ t.test('printed configurations forward a body as it arrives, and have room for a
 });
 
 t.test('the build copies the templates', async (t) => {
-  const script = readFileSync(join(import.meta.dirname, '../../build/copy-data-files.ts'), 'utf8');
+  const script = readFileSync(join(import.meta.dirname, '../../build/bundle.ts'), 'utf8');
   t.match(script, "'src/forward-auth/templates/'");
 });

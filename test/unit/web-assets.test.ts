@@ -51,8 +51,8 @@ t.test('a module names what it imports by addresses, which change with what is t
 });
 
 t.test('the build copies every kind of them to dist', async (t) => {
-  const script = readFileSync(join(folder, '../../../build/copy-data-files.ts'), 'utf8');
-  const copied = /const data = \[(.*)\]/.exec(script)![1]!;
+  const script = readFileSync(join(folder, '../../../build/bundle.ts'), 'utf8');
+  const copied = /const dataFiles = \[(.*)\]/.exec(script)![1]!;
   const kinds = readdirSync(folder, { encoding: 'utf8' }).map((file) => extname(file));
   for (const kind of new Set(kinds)) if (kind !== '.json' && kind !== '') t.match(copied, `'${kind}'`);
 });

@@ -1,0 +1,83 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { extname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
+import { noticesOf } from './notices.ts';
+
+// node build/bundle.ts [folder]: makes `dist`, or that folder, which the image runs: the program in parts that are loaded by need
+// (`program`), the files that it reads at run time in the folders that they have in `src`, and the loader of the parts (`shipped`).
+
+const dataFiles = ['.sql', '.lua', '.css', '.js', '.svg'];
+const templates = 'src/forward-auth/templates/';
+/** Packages that the console's modules import; browsers get them as they are. */
+const browserPackages = ['preact', 'preact/hooks', 'htm'];
+/** Packages that stay in `node_modules`: those with addons, and the list of common passwords. */
+const separate = ['argon2', 'bcrypt', 'better-sqlite3', '@zxcvbn-ts/language-common'];
+/** Packages that others use if they are installed; production dependencies don't include them. */
+const absent = ['supports-color', 'pg-cloudflare'];
+
+/**
+ * Gives every source file the place that it would have in `dist` if it were not bundled: files that it reads are found from
+ * there. Uses of `import.meta` become those of a `place` with the same members, on the same line, so that source maps fit.
+ */
+const places: Plugin = {
+  name: 'places',
+  load(id) {
+    if (!/\/src\/.*\.ts$/.test(id)) return null;
+    const text = readFileSync(id, 'utf8');
+    if (!text.includes('import.meta')) return null;
+    const file = relative('src', id).replace(/ts$/, 'js');
+    const place = `import { placeOf } from '${join(import.meta.dirname, 'place.ts')}'; const place = placeOf('${file}');`;
+    return { code: place + text.replaceAll('import.meta', 'place'), moduleType: 'ts' };
+  },
+};
+
+const folder = process.argv[2] ?? 'dist';
+rmSync(folder, { recursive: true, force: true });
+const program = await rolldown({
+  input: { postern: 'src/main.ts', worker: 'src/workers/worker.ts' },
+  platform: 'node',
+  // Its paths lead to declarations.
+  tsconfig: false,
+  external: [...separate, ...absent],
+  plugins: [places],
+});
+const { output } = await program.write({
+  dir: join(folder, 'program'),
+  format: 'cjs',
+  entryFileNames: '[name].js',
+  chunkFileNames: '[name].js',
+  dynamicImportInCjs: false,
+  hoistTransitiveImports: false,
+  sourcemap: true,
+  sourcemapExcludeSources: true,
+  // V8 keeps a source with any other character in twice the memory.
+  charset: 'ascii',
+  // Names are kept, because stacks show them.
+  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+});
+const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk');
+
+for (const entry of readdirSync('src', { recursive: true, withFileTypes: true })) {
+  const file = join(entry.parentPath, entry.name);
+  if (entry.isFile() && (dataFiles.includes(extname(file)) || file.startsWith(templates)))
+    cpSync(file, join(folder, relative('src', file)));
+}
+const browserFolder = join(folder, 'web/packages');
+mkdirSync(browserFolder, { recursive: true });
+for (const name of browserPackages)
+  cpSync(fileURLToPath(import.meta.resolve(name)), join(browserFolder, `${name.replace('/', '-')}.js`));
+cpSync('build/shipped', folder, { recursive: true });
+const { dependencies, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'));
+writeFileSync(
+  join(folder, 'package.json'),
+  JSON.stringify({
+    name: manifest.name,
+    version: manifest.version,
+    license: manifest.license,
+    type: 'commonjs',
+    dependencies: Object.fromEntries(separate.map((name) => [name, dependencies[name]])),
+  }),
+);
+const modules = chunks.flatMap((chunk) => Object.keys(chunk.modules));
+writeFileSync(join(folder, 'NOTICES'), noticesOf(modules));

@@ -1,0 +1,57 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Script } from 'node:vm';
+
+// node build/code-cache.ts [folder]: puts V8's code cache beside each part of the program in `dist`, or that folder: the functions
+// that a gateway has compiled when it has started and refused a first request. It fits the version of Node that runs this file.
+
+const dist = resolve(process.argv[2] ?? 'dist');
+const program = join(dist, 'program');
+const { load, compile, parts } = createRequire(import.meta.url)(join(dist, 'load.js')) as {
+  load: (part: string) => unknown;
+  compile: (part: string) => Script;
+  parts: ReadonlyMap<string, { readonly script: Script }>;
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'postern-build-'));
+const [port, managementPort] = await Promise.all([freePort(), freePort()]);
+const config = {
+  tenant: 'build',
+  base_url: `http://localhost:${port}`,
+  listen: { host: '127.0.0.1', port },
+  management: { port: managementPort },
+  upstreams: { echo: { url: 'builtin:echo' } },
+  log: { level: 'warn' },
+  routes: [{ prefix: '/api', upstream: 'echo' }],
+  stores: { records: `sqlite:${folder}/records.db`, sessions: `sqlite:${folder}/sessions.db` },
+};
+writeFileSync(join(folder, 'postern.yaml'), JSON.stringify(config));
+process.argv.splice(2, Number.POSITIVE_INFINITY, 'serve', '--config', join(folder, 'postern.yaml'));
+load('./postern.js');
+while (!(await isReady())) await new Promise((resolve) => setTimeout(resolve, 50));
+await fetch(`http://127.0.0.1:${port}/api/store`);
+
+for (const name of readdirSync(program).filter((file) => file.endsWith('.js'))) {
+  const script = parts.get(`./${name}`)?.script ?? compile(name);
+  writeFileSync(join(program, `${name}.cache`), script.createCachedData());
+}
+rmSync(folder, { recursive: true });
+process.exit(0);
+
+async function isReady(): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${managementPort}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

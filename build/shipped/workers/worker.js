@@ -1,0 +1,1 @@
+require('../load.js').load('./worker.js');
