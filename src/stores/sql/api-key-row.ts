@@ -22,8 +22,8 @@ export interface ApiKeyOwnerRow extends ApiKeyRow, HoldingsRow {
 }
 
 /**
- * SQL that reads keys with their sets and their owner's name in one step; `k` is the key. Without a join: where PostgreSQL
- * expects few rows of a page's order, it would sort all that come of a join.
+ * SQL that reads keys with their sets and their owner's name in one step; `k` is the key. It does without a join: where
+ * PostgreSQL expects few rows to match, it would sort all rows of the join.
  */
 export function selectApiKey(dialect: Dialect): string {
   const owner = (column: string) => `(SELECT u.${column} FROM users u WHERE u.id = k.created_by)`;
@@ -76,7 +76,7 @@ export function toApiKey(row: ApiKeyRow): ListedApiKey {
   return { key, owner, sets, version: row.version };
 }
 
-/** The origin of a key as it is stored: issuer, subject and the provider's name. */
+/** The origin of a key as it is stored: issuer, subject and the provider's name, as a JSON array. */
 export function originColumn(origin: SessionOrigin | null): string | null {
   return origin === null ? null : JSON.stringify([origin.issuer, origin.subject, origin.provider]);
 }

@@ -36,10 +36,10 @@ const insertKey = `INSERT INTO api_keys
   (id, hash, label, hint, scopes, created, created_by, parent, session, origin, expires, last_used)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING version`;
 
-/** Clears the origin: the key wasn't minted in a session of the new owner. */
+/** Gives a key to another owner. This clears the origin: the key wasn't minted in a session of the new owner. */
 const setOwner = 'UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1 WHERE id = ?';
 
-/** Expired wins over suspended over active; a removed owner suspends nothing. `?` is now. */
+/** Condition of each status; an expired key is never suspended, nor is one whose owner was removed. `?` is now, epoch ms. */
 const statusConditions = {
   expired: 'k.expires_order <= ?',
   suspended: 'k.expires_order > ? AND k.created_by IN (SELECT id FROM users WHERE disabled = 1)',
@@ -74,7 +74,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number) {
   const requireSets = createRequireSets(dialect);
   const lineage = new KeyLineage(dialect);
 
-  /** Adds a key; returns its version. Few statements: on PostgreSQL each is a round trip, and writers wait for each other. */
+  /** Adds a key and returns its version. Statements are few: on PostgreSQL each is a round trip, and other writers wait. */
   function* add(key: ApiKey, hash: Uint8Array, owner: User | undefined): Steps<number> {
     yield* requireCredential(key, owner, now());
     const { id, label, hint, created, createdBy, parent, session, expires, lastUsed } = key;
@@ -164,7 +164,9 @@ function ownerOf(record: UserRecord | undefined): ListedApiKey['owner'] {
   return { id, username, disabled };
 }
 
-/** A key may have been kept when its owner was removed; a session ends with its user. */
+/**
+ * Refuses `not_authenticated` if the minting credential has ended: a parent key may outlive its removed owner, a session may not.
+ */
 function* requireCredential({ parent }: ApiKey, owner: User | undefined, now: number): Steps<void> {
   const mayMint =
     parent === null

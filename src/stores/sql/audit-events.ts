@@ -4,7 +4,7 @@ import type { AuditOf } from '../audit.ts';
 import type { SqlDatabase } from './database.ts';
 import { noteChange, run, type Steps } from './steps.ts';
 
-/** The numbers are given under the lock of the row: their order is the order of commits. */
+/** Takes event numbers and a time that never goes back. The row stays locked, so that numbers are in the order of commits. */
 const takeNumbers = `UPDATE audit_state SET seq = seq + ?, time = CASE WHEN time > ? THEN time ELSE ? END
   RETURNING seq, time`;
 const insertEvent = `INSERT INTO audit (seq, id, time, event, outcome, actor_kind, actor_user, actor_credential,
@@ -12,7 +12,7 @@ const insertEvent = `INSERT INTO audit (seq, id, time, event, outcome, actor_kin
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 const insertCommandEvent = 'INSERT INTO command_events (id, entry) VALUES (?, ?)';
 
-/** Steps that number, date and keep the events of a change; `now` is epoch ms. Returns the entries as they are kept. */
+/** Steps that number, date and keep the audit events of a change; `now` is epoch ms. Returns the entries as kept. */
 export function* keepAudit<T>(audit: AuditOf<T>, result: T, now: number): Steps<readonly AuditEntry[]> {
   const drafts = audit.drafts(result);
   if (drafts.length === 0) return [];
@@ -31,8 +31,8 @@ export function* keepAudit<T>(audit: AuditOf<T>, result: T, now: number): Steps<
 }
 
 /**
- * Gateways can't take their entries from the audit itself: each is written to the log by one gateway alone, is written even
- * if the audit has dropped it by then, and is no concern of the audit afterwards.
+ * Leaves entries for gateways to log, in a table of their own. One gateway takes and logs each of them, even if the audit has
+ * already dropped the event by then; the audit keeps its own copy.
  */
 function* leaveForGateways(entries: readonly AuditEntry[]): Steps<void> {
   for (const entry of entries) yield* run(insertCommandEvent, uuidv7(), JSON.stringify(entry));
@@ -49,7 +49,7 @@ function* insert(seq: number, time: number, entry: AuditEntry): Steps<void> {
   );
 }
 
-/** The lines of a change that may find nothing to change, and then has none. */
+/** The audit lines of a change that may find nothing to change: none when its result is undefined. */
 export function whereFound<T>({ drafts, ...audit }: AuditOf<T>): AuditOf<T | undefined> {
   return { ...audit, drafts: (result) => (result === undefined ? [] : drafts(result)) };
 }

@@ -48,8 +48,8 @@ const columns: Readonly<Record<ColumnField, FilterColumn>> = {
 type ColumnQuery = ListQuery<'time', readonly FieldFilter<ColumnField>[]>;
 
 /**
- * An id belongs to a user or to a credential, never to both. A query with OR would use neither index: it would read all
- * events, and sort them.
+ * Replaces the filter by actor with one by the column that has the id, which is that of a user or of a credential, never of both.
+ * A condition with OR would use neither index: it would read all events, and sort them.
  */
 function* byColumns(filters: AuditQuery['filters']): Steps<readonly FieldFilter<ColumnField>[]> {
   const found: FieldFilter<ColumnField>[] = [];
@@ -63,10 +63,10 @@ function* byColumns(filters: AuditQuery['filters']): Steps<readonly FieldFilter<
   return found;
 }
 
-/** Number of events dropped in a transaction: a few milliseconds. */
+/** Maximum number of events dropped in one transaction, which takes a few milliseconds. */
 const dropBatch = 500;
 
-/** Audit events in SQL, and those of commands for the log; `now` is the clock, in epoch milliseconds. */
+/** Audit events in SQL, and the events that commands leave for the log; `now` is the clock, in epoch milliseconds. */
 export function createAudit(
   database: SqlDatabase,
   now: () => number,

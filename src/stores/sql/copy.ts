@@ -9,22 +9,22 @@ import { recordsTables, type Table } from './tables.ts';
 /** Runs one query in an open transaction and returns its rows; each `?` stands for the next value. */
 export type RunQuery = (sql: string, values?: readonly Value[]) => Awaitable<readonly Row[]>;
 
-/** A row by column name: texts, safe integers, bytes and nulls. */
+/** A row by column name; its values are texts, safe integers, bytes and nulls. */
 export type Row = Readonly<Record<string, Value>>;
 
-/** Records opened as the source or the target of a copy only. */
+/** Records that were opened only as the source or the target of a copy. */
 export interface CopyEnd {
-  /** Their file or address, without credentials. */
+  /** The file or the address of the records, without credentials. */
   readonly location: string;
   /**
-   * Runs `work` in one transaction: on a source it is a read-only snapshot; on a target it blocks other writers, and is
-   * committed whole or not at all. Rejects `store_unavailable`, or with what `work` rejects.
+   * Runs `work` in one transaction. On a source, this is a read-only snapshot; on a target, it blocks other writers, and is
+   * committed as a whole or not at all. Rejects with `store_unavailable`, or with the error of `work`.
    */
   transaction<T>(work: (query: RunQuery) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** The contents of a table: the number of rows, and the SHA-256 (hex) of all of them in the order of their keys. */
+/** Summary of a table: the number of its rows, and the SHA-256 (hex) of all rows in the order of the primary key. */
 export interface TableSummary {
   readonly table: string;
   readonly rows: number;
@@ -49,9 +49,9 @@ export class CopyRefusal extends Error {
 const pageSize = 500;
 
 /**
- * Copies a snapshot of all records and verifies it: before the commit, the target must have the counts and checksums
- * of the source; its own audit events follow. `now` is epoch ms. Rejects with {@link CopyRefusal} when the target already
- * holds anything, or returns other rows.
+ * Copies a snapshot of all records to an empty target; resolves to the summaries of all tables. Before the commit, the row counts
+ * and checksums of the target must equal those of the source; then the audit events of the copy are added. `now` is epoch ms.
+ * Rejects with {@link CopyRefusal} when the target already holds anything, or its contents differ.
  */
 export async function copyRecords(
   source: CopyEnd,
@@ -60,9 +60,9 @@ export async function copyRecords(
     onTable,
     audit,
   }: {
-    /** Called with each table that was written. */
+    /** Called after each table is written, before the commit. */
     readonly onTable: (summary: TableSummary) => void;
-    /** Its lines are kept in the target, in the transaction of the copy. */
+    /** Audit events of the copy; they are kept in the target, in the same transaction. */
     readonly audit: AuditOf<void>;
   },
   now: number,
@@ -86,7 +86,7 @@ export async function copyRecords(
   return tables;
 }
 
-/** Runs steps in the transaction of a copy, which no gateway is notified of. */
+/** Runs steps in the transaction of a copy. The changes they note are ignored: no gateway is notified of a copy. */
 async function follow<T>(query: RunQuery, steps: Steps<T>): Promise<T> {
   let step = steps.next();
   while (!step.done)
@@ -125,7 +125,7 @@ async function requireSame(query: RunQuery, source: readonly TableSummary[]): Pr
   if (different.length > 0) throw new CopyRefusal('copy_differs', different);
 }
 
-/** Reads a table page by page, as it may not fit into memory. */
+/** Summarises a table, reading it page by page, as it may not fit into memory. */
 async function summarise(
   table: Table,
   query: RunQuery,
@@ -152,7 +152,7 @@ async function summarise(
   return { table: table.name, rows: count, sha256: hash.digest('hex') };
 }
 
-/** A text that is the same for equal rows of any two databases, and different for different rows. */
+/** Renders a row as text: the same for equal rows of any two databases, and different for different rows. */
 function lineOf({ columns }: Table, row: Row): string {
   const values = columns.map((column) => {
     const value = row[column]!;

@@ -15,18 +15,18 @@ export type CountedTable = 'users' | 'api_keys' | 'audit';
 export interface Dialect {
   /** The column that finds a row of `api_keys` at the lowest cost. */
   readonly keyRow: string;
-  /** The function that gives the position of a text in another one (first argument), from 1; 0: absent. */
+  /** Name of the function that finds its second argument in its first; returns the position from 1, or 0 if it is absent. */
   readonly position: string;
-  /** Matches a column that contains a text; the case of ASCII letters is ignored, and of no others. */
+  /** Condition that a column contains a text, ignoring the case of ASCII letters only. */
   contains(column: string, part: string): Condition;
-  /** The function that builds a JSON array from its arguments. */
+  /** Name of the function that builds a JSON array from its arguments. */
   readonly tuple: string;
-  /** A JSON value from a column that holds it as text. */
+  /** SQL for the JSON value in a column that holds it as text. */
   json(column: string): string;
-  /** Aggregates values to a JSON array, as text; `[]` when there are none. */
+  /** Aggregates values into a JSON array, as text; `[]` when there are none. */
   arrayOf(value: string, order?: string): string;
-  /** Selects the number of all rows of a table, as `total`. */
+  /** Query for the number of all rows of a table, as `total`. */
   countRows(table: CountedTable): string;
-  /** An item for FROM: the texts in a JSON array (as text), in a column `value`. */
+  /** Item for FROM: the texts of a JSON array (given as text), in a column `value`. */
   elementsOf(array: string): string;
 }

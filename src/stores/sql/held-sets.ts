@@ -2,7 +2,7 @@ import { administratorSet } from '../administrator-set.ts';
 import { administratorSetId, type ScopeSet } from '../scope-set.ts';
 import type { Dialect } from './dialect.ts';
 
-/** The sets that a user or a key holds: all ids, and the sets that exist. */
+/** The sets that a user or a key holds: the ids of all, and the sets themselves as far as they exist. */
 export interface HeldSets {
   readonly ids: readonly string[];
   readonly sets: readonly ScopeSet[];
@@ -20,8 +20,8 @@ type HeldSetTuple = readonly [
 const none: HeldSets = Object.freeze({ ids: Object.freeze([]), sets: Object.freeze([]) });
 
 /**
- * SQL for a column with all sets of a row, by id, so that the row and its sets are read in one step; {@link
- * parseHeldSets} parses it.
+ * SQL for a column with all sets of a user or key, by id, so that one query reads both; {@link parseHeldSets} parses it.
+ * `ownerColumn` of `table` names the holder of each set, and `ownerId` is the SQL of the holder's id.
  */
 export function selectHeldSets(
   dialect: Dialect,
@@ -48,7 +48,7 @@ export function parseHeldSets(column: string): HeldSets {
   return { ids: tuples.map(([id]) => id), sets };
 }
 
-/** SQL that adds sets to a row; its values are the id of the row and the ids of the sets as JSON. */
+/** SQL that adds sets to a user or a key; its values are the id of the holder, and the ids of the sets as a JSON array. */
 export function insertHeldSets(dialect: Dialect, table: string, ownerColumn: string): string {
   // Without WHERE, SQLite would parse ON as part of a join.
   return `INSERT INTO ${table} (${ownerColumn}, set_id)

@@ -24,9 +24,9 @@ interface IdentityRow extends Identity {
   readonly madeUser: number;
   readonly scopes: string;
   readonly provider: string | null;
-  /** Names, sorted, as JSON. */
+  /** Names of the grants, sorted, as JSON; null: unknown. */
   readonly grants: string | null;
-  /** Ids, sorted, as JSON. */
+  /** Ids of the granted sets, sorted, as JSON. */
   readonly scopeSets: string;
 }
 
@@ -62,7 +62,7 @@ function selectIdentity(dialect: Dialect): string {
     FROM identities i`;
 }
 
-/** The transactions that change identities. */
+/** Transaction steps that change identities. */
 export class IdentitySteps {
   readonly #byIdentity: string;
   readonly #userById: string;
@@ -90,7 +90,7 @@ export class IdentitySteps {
     return { found: yield* this.#ownerOf(identity), before: known && before };
   }
 
-  /** Links an identity to a user found in this transaction; gives the user as found. */
+  /** Links an identity to a user who was read in this transaction, and returns the user as read. */
   *link(found: UserRecord, identity: Identity): Steps<UserRecord> {
     if ((yield* this.#find(identity)) !== undefined) throw new Refusal('conflict');
     const { issuer, subject } = identity;
@@ -100,7 +100,7 @@ export class IdentitySteps {
     return found;
   }
 
-  /** Unlinks an identity from a user found with it in this transaction, given as found; all sessions of the user have ended. */
+  /** Unlinks an identity from a user who was read in this transaction, returned as read, and ends all of the user's sessions. */
   *unlink(found: UserRecord, { issuer, subject }: Identity): Steps<UserRecord> {
     const { id, epoch } = found.user;
     yield* keepingAdministrator(() => run(removeIdentity, issuer, subject));
@@ -117,13 +117,13 @@ export class IdentitySteps {
     return toUserWithSets((yield* first<UserRow>(this.#userById, identity.userId))!);
   }
 
-  /** Makes a new version of the user, and invalidates what is cached of it. */
+  /** Increments the version of the user, and invalidates what is cached about the user. */
   *#noteUser(userId: string): Steps<void> {
     yield* run(touchUser, this.#now(), userId);
     yield* noteChange({ users: [userId] });
   }
 
-  /** Updates what has changed; a sign-in that changes nothing invalidates no cache. */
+  /** Updates the grants and the profile that have changed; a sign-in that changes nothing invalidates no cache. */
   *#refresh(claims: IdentityClaims, identity: IdentityRow, user: User): Steps<void> {
     const { issuer, subject, displayName, email, provider = null } = claims;
     const scopes = JSON.stringify(claims.scopes);
@@ -138,7 +138,7 @@ export class IdentitySteps {
       yield* run(this.#addSets, issuer, subject, scopeSets);
       yield* this.#noteUser(user.id);
     }
-    // A managed user's profile is the configuration's.
+    // The profile of a managed user is set by the configuration.
     if (
       identity.madeUser === 1 &&
       !user.managed &&

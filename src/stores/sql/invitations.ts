@@ -41,7 +41,7 @@ export function createInvitations(database: SqlDatabase, now: () => number): Inv
     if (invitation === undefined) return undefined;
     const { user: before } = invitation.found;
     const passwordHash = decide(invitation);
-    // Withdraws the invitation, too.
+    // This also withdraws the invitation.
     yield* users.update(before, { passwordHash }, undefined);
     return yield* user(before.id);
   }

@@ -6,7 +6,7 @@ import type { Dialect } from './dialect.ts';
 import { first, type Steps } from './steps.ts';
 import { selectUser, toUserWithSets, type UserRow } from './user-row.ts';
 
-/** Changes that are judged on what their transaction reads, with the caller as of then, and audited in it. */
+/** Makes changes that are judged on what their own transaction reads, the caller included, and keeps their audit events in it. */
 export class JudgedWrites {
   readonly #database: SqlDatabase;
   readonly #now: () => number;
@@ -19,7 +19,7 @@ export class JudgedWrites {
     this.#findCaller = createFindCaller(database.dialect);
   }
 
-  /** Makes a change judged on what `find` reads. */
+  /** Makes a change in one transaction: `find` reads, the change decides, and `apply` writes. */
   make<Found, Decision, Result>(
     change: JudgedChange<Found, Decision, Result>,
     find: () => Steps<Found>,
@@ -29,7 +29,7 @@ export class JudgedWrites {
     return writeAudited(this.#database, this.#now, steps as () => Steps<Result>, change.audit);
   }
 
-  /** As {@link make}; undefined, and nothing changed, where nothing is found. */
+  /** As {@link make}; if `find` finds nothing, changes nothing and resolves to undefined. */
   makeFound<Found, Decision, Result>(
     change: JudgedChange<Found, Decision, Result>,
     find: () => Steps<Found | undefined>,

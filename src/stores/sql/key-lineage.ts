@@ -13,7 +13,7 @@ type Removed = Link & RemovedApiKey;
 
 const hasChild = `(EXISTS (SELECT 1 FROM api_keys c WHERE c.parent = k.id)
   OR EXISTS (SELECT 1 FROM removed_api_keys c WHERE c.parent = k.id))`;
-/** A deleted key stays as a link while keys that were minted with it exist. */
+/** Keeps a key that is about to be deleted as a link, if any key was minted with it. */
 const keepLink = `INSERT INTO removed_api_keys (id, parent)
   SELECT k.id, k.parent FROM api_keys k WHERE k.id = ? AND ${hasChild}`;
 const keepLinksOf = `INSERT INTO removed_api_keys (id, parent)
@@ -24,10 +24,10 @@ const dropLink = `DELETE FROM removed_api_keys AS k WHERE id = ? AND NOT ${hasCh
 const selectLink =
   'SELECT id, parent FROM api_keys WHERE id = ? UNION ALL SELECT id, parent FROM removed_api_keys WHERE id = ?';
 
-/** Maximum number of links without descendants dropped at once; any left do no harm. */
+/** Maximum number of links without descendants that one deletion drops; any left over do no harm. */
 const maxDropped = 100;
 
-/** Deletes keys without losing which key was minted with which: steps that return the keys deleted. */
+/** Transaction steps that delete keys and return them, without losing track of which key was minted with which. */
 export class KeyLineage {
   readonly #selectChildren: string;
   readonly #removeThese: string;
@@ -41,7 +41,7 @@ export class KeyLineage {
     this.#dropThese = `DELETE FROM removed_api_keys WHERE id IN ${ids}`;
   }
 
-  /** Deletes a key alone. */
+  /** Deletes one key, but not the keys that were minted with it. */
   *removeKey(id: string): Steps<readonly RemovedApiKey[]> {
     yield* run(keepLink, id);
     const removed = yield* run<Removed>(removeOne, id);
@@ -51,7 +51,7 @@ export class KeyLineage {
     return removed.map(withoutParent);
   }
 
-  /** Deletes a key and all that were minted with it, at any depth: as many rounds as the lineage is deep. */
+  /** Deletes a key and all that were minted with it, at any depth, with one query for each generation. */
   *removeWithChildren(id: string): Steps<readonly RemovedApiKey[]> {
     const top = yield* first<Link>(selectLink, id, id);
     if (top === undefined) return [];
@@ -83,7 +83,7 @@ function withoutParent({ id, label }: Removed): RemovedApiKey {
   return { id, label };
 }
 
-/** Drops the links above deleted keys that no longer lead to another key. */
+/** Drops the links above deleted keys, as far up as they have no other descendants. */
 function* dropLinksAbove(keys: readonly Link[]): Steps<void> {
   let left = maxDropped;
   for (const { parent } of keys)

@@ -2,19 +2,19 @@ import type { Comparison, FieldFilter, ListPage, ListQuery } from '../list-query
 import type { Condition, Dialect } from './dialect.ts';
 import { all, first, type Steps, type Value } from './steps.ts';
 
-/** Table of a list. */
+/** The table that a list reads, and the SQL to read it with. */
 export interface ListTable<Query extends ListQuery<string, unknown>, Row, Item> {
   /** The table and its alias, for FROM. */
   readonly from: string;
-  /** Selects items with everything they show; a WHERE clause may follow. */
+  /** Query that selects items with everything they show; a WHERE clause may follow. */
   readonly select: string;
-  /** Selects the number of all items as `total`, at a lower cost than counting `from`; absent: there is no such query. */
+  /** Query for the number of all items, as `total`; set only if it costs less than counting the rows of `from`. */
   readonly countAll?: string;
-  /** The column that breaks ties. */
+  /** The column with the id of an item, which breaks ties in the order. */
   readonly id: string;
-  /** The column that finds a row at the lowest cost; texts, or any value where columns take any. */
+  /** The column that finds a row at the lowest cost: a text, or on SQLite a value of any type. */
   readonly row: string;
-  /** By sort field. */
+  /** The columns that order the list, by sort field. */
   readonly order: Readonly<Record<Query['sortBy'], OrderColumn>>;
   conditions(query: Query): readonly Condition[];
   toItem(row: Row): Item;
@@ -27,23 +27,23 @@ export interface OrderColumn {
   readonly nullValue?: number;
 }
 
-/** The matches of filters that have few: their rows, as a JSON array, and their number. */
+/** All matches of the filters, when there are few: their number, and the values of {@link ListTable.row} as a JSON array. */
 interface FewMatches {
   readonly total: number;
   readonly rows: string;
 }
 
-/** Conditions of a query's matches. */
+/** The conditions that select the matches of a query. */
 interface Matching {
   readonly conditions: readonly Condition[];
-  /** True if the matches are found first, and then sorted; otherwise the table is read in the order of the list. */
+  /** True if the conditions name the rows of a few matches, to be sorted; false if the table is read in the order of the list. */
   readonly areFew: boolean;
 }
 
-/** The most matches that are sorted. If there are more, a scan of the index in list order soon finds a page of them. */
+/** Maximum number of matches that are sorted. With more, a scan of the index in list order soon finds a page of them. */
 const maxFewMatches = 1_000;
 
-/** Builds the steps that read one page of a list in one snapshot. */
+/** Builds the steps that read one page of a list; they must be run in one snapshot. */
 export function createList<Query extends ListQuery<string, unknown>, Row, Item>(
   dialect: Dialect,
   table: ListTable<Query, Row, Item>,
@@ -81,7 +81,7 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
       : { items, total, before: behind, after: beyond };
   }
 
-  /** The matches, if there are few. */
+  /** Finds the matches; undefined if there are more than {@link maxFewMatches}. */
   *#findFew(filters: readonly Condition[]): Steps<FewMatches | undefined> {
     const { row, from } = this.#table;
     const matches = `SELECT ${row} AS found FROM ${from}${whereClause(filters)} LIMIT ?`;
@@ -100,7 +100,7 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
     return (yield* first<{ readonly total: number }>(sql, ...valuesOf(filters)))!.total;
   }
 
-  /** Reads one row more than the page, if there is one. */
+  /** Reads the rows of the page, and one row more, if there is one, to show that the list goes on. */
   *#rows(query: Query, matching: Matching, ascending: boolean): Steps<readonly Row[]> {
     const { select, id } = this.#table;
     const conditions = this.#beyond(query, matching, ascending);
@@ -113,7 +113,7 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
     );
   }
 
-  /** True if there is a match on the other side of `from` than the page. */
+  /** True if a match lies on the other side of `from`, away from the page. */
   *#hasMatchBehind(query: Query, matching: Matching, ascending: boolean): Steps<boolean> {
     if (query.from === undefined) return false;
     const { from, id } = this.#table;
@@ -122,7 +122,7 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
     return (yield* first(sql, ...valuesOf(conditions))) !== undefined;
   }
 
-  /** The conditions of the matches beyond `from`. */
+  /** The conditions of matches beyond `from`, in the direction of reading. */
   #beyond(query: Query, { conditions, areFew }: Matching, ascending: boolean): readonly Condition[] {
     const { from, inclusive } = query;
     if (from === undefined) return conditions;
@@ -130,7 +130,7 @@ class List<Query extends ListQuery<string, unknown>, Row, Item> {
     const operator = (ascending ? '>' : '<') + (inclusive ? '=' : '');
     const sql = `(${column}, ${this.#table.id}) ${operator} (?, ?)`;
     const values = [from.value ?? nullValue ?? null, from.id];
-    // Among equal values PostgreSQL expects next to no rows beyond a position: it would read them, not the few matches.
+    // Without IS TRUE, PostgreSQL might expect next to no rows beyond `from`, and scan all of them instead of the few matches.
     return [...conditions, { sql: areFew ? `(${sql}) IS TRUE` : sql, values }];
   }
 
@@ -155,7 +155,7 @@ function valuesOf(conditions: readonly Condition[]): Value[] {
   return conditions.flatMap(({ values }) => values);
 }
 
-/** The operators of comparisons. */
+/** The SQL operators of comparisons. */
 export const comparisonOperators = {
   gt: '>',
   gte: '>=',
@@ -163,18 +163,18 @@ export const comparisonOperators = {
   lte: '<=',
 } as const satisfies Record<Comparison, string>;
 
-/** Translation of the filters of one field to its table. */
+/** Translation of filters on one field to SQL. */
 export interface FilterColumn {
   readonly column: string;
-  /** The column by which lists are ordered, if the field may be null; it is compared instead. */
+  /** Column that orders lists by this field, set if the field may be null; comparisons and `isnull` use it, not `column`. */
   readonly order?: Required<OrderColumn>;
   /** The column that `eq` compares; default: `column`. */
   readonly equals?: string;
-  /** Condition of `contains` for a value, or for each of a list of values; default: the column contains the text. */
+  /** Builds the condition of `contains` for one value; all values of a list must match. Default: the column contains the text. */
   readonly contains?: (value: string) => Condition;
 }
 
-/** The conditions of filters, by the column of each field. */
+/** Translates filters to conditions, with the column of each field. */
 export function fieldConditions<Field extends string>(
   dialect: Dialect,
   columns: Readonly<Record<Field, FilterColumn>>,
@@ -204,15 +204,15 @@ function conditionsOf(
   }
 }
 
-/** Matches a JSON array that contains a text without quotes: text between two quotes is a whole element. */
+/** Condition that a JSON array contains a text without quotes; between two quotes, it can only match a whole element. */
 export function containsElement(dialect: Dialect, column: string, element: string): Condition {
   return { sql: `${dialect.position}(${column}, ?) > 0`, values: [JSON.stringify(element)] };
 }
 
 /**
- * Matches a field that is null, or one that is not: by the column that is ordered by, so that an index in list order begins where
- * the matches do. Null is one end of the order, and is compared as such: equal values PostgreSQL would order by id alone,
- * and read all rows in that order.
+ * Condition that a field is null, or that it is not. It compares the column that orders lists, so that an index in list order
+ * begins at the first match. Null is one end of that order, so the comparison is `<=` or `>=`; with `=`, PostgreSQL would order
+ * the matches by id alone, and read all rows in that order.
  */
 function nullCondition({ column, nullValue }: Required<OrderColumn>, isNull: boolean): Condition {
   const [nulls, others] = nullValue < 0 ? ['<=', '>'] : ['>=', '<'];

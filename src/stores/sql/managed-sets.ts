@@ -17,13 +17,13 @@ const insertSet = `INSERT INTO scope_sets (id, name, description, scopes, create
 const updateSet = `UPDATE scope_sets SET description = ?, scopes = ?, managed = ?, updated = ?, version = version + 1
   WHERE id = ?`;
 
-/** Sets of a configuration as written. */
+/** Outcome of writing the sets of a configuration. */
 interface WrittenSets extends Pick<ManagedChanges, 'createdSets' | 'changedSets'> {
-  /** By name, the built-in one included. */
+  /** Ids of the sets by name, the built-in set included. */
   readonly ids: ReadonlyMap<string, string>;
 }
 
-/** Steps that bring scope sets in step with a configuration. */
+/** Transaction steps that make the scope sets match a configuration. */
 export class ManagedSets {
   readonly #relevant: string;
   readonly #now: () => number;
@@ -33,7 +33,7 @@ export class ManagedSets {
     this.#now = now;
   }
 
-  /** The sets that are managed or have a name of the configuration, by name. */
+  /** Reads the sets that are managed, or whose name is in the configuration; by name. */
   *read(wanted: readonly ManagedScopeSet[]): Steps<ReadonlyMap<string, ScopeSetRecord>> {
     const names = JSON.stringify(wanted.map(({ name }) => name));
     const rows = yield* all<ScopeSetRow>(this.#relevant, names);

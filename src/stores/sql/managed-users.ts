@@ -14,13 +14,13 @@ const setPasswordDigest = `INSERT INTO configured_passwords (user_id, digest) VA
 const selectPasswordDigests = 'SELECT user_id AS "userId", digest FROM configured_passwords';
 const removePasswordDigest = 'DELETE FROM configured_passwords WHERE user_id = ?';
 
-/** A user as found, and the digest of the password hash that the configuration set last. */
+/** A user as found, and the digest of the password hash that the configuration set last; null: none, or an unmanaged user. */
 interface FoundUser {
   readonly record: UserRecord;
   readonly passwordDigest: string | null;
 }
 
-/** Steps that bring users in step with a configuration. */
+/** Transaction steps that make the users match a configuration. */
 export class ManagedUsers {
   readonly #steps: UserSteps;
   readonly #relevant: string;
@@ -36,7 +36,7 @@ export class ManagedUsers {
     this.#now = now;
   }
 
-  /** The users who are managed or have a name of the configuration, by canonical name. */
+  /** Reads the users who are managed, or whose name is in the configuration; by canonical name. */
   *read(wanted: readonly ManagedUser[]): Steps<ReadonlyMap<string, FoundUser>> {
     const names = JSON.stringify(wanted.map(({ canonicalName }) => canonicalName));
     const rows = yield* all<UserRecordRow>(this.#relevant, names);
@@ -66,7 +66,7 @@ export class ManagedUsers {
     });
   }
 
-  /** `setIds`: of scope sets by name. The administrators are watched by the caller. */
+  /** Creates, changes and disables users; `setIds`: ids of sets by name. The caller checks that an administrator remains. */
   *write(
     wanted: readonly ManagedUser[],
     found: ReadonlyMap<string, FoundUser>,
@@ -109,7 +109,7 @@ export class ManagedUsers {
     return id;
   }
 
-  /** Updates a user; returns true if anything had to be changed. */
+  /** Updates a user; returns true if the user's record had to be changed. */
   *#update(
     { record, passwordDigest }: FoundUser,
     { username, displayName, email, scopes, passwordHash }: ManagedUser,
@@ -121,7 +121,7 @@ export class ManagedUsers {
     const wanted = { username, displayName, email, scopes, scopeSets, disabled: false, managed: true };
     const changes: UserChanges = {
       ...wanted,
-      // The same hash as that of a user who is taken over ends no session.
+      // A user who is taken over may have this hash already: then no session ends.
       ...(hasNewPassword && passwordHash !== user.passwordHash && { passwordHash }),
     };
     if (hasNewPassword && wantedDigest === null) yield* run(removePasswordDigest, user.id);

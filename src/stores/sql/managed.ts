@@ -19,10 +19,10 @@ const insertApplied = `INSERT INTO applied_configurations (digest, number, appli
 const dropOldest = `DELETE FROM applied_configurations
   WHERE number <= (SELECT max(number) FROM applied_configurations) - ?`;
 
-/** Number of configurations remembered, the newest. */
+/** Number of applied configurations to remember; older ones are deleted. */
 const maxRemembered = 1_000;
 
-/** Users and sets of the configuration in SQL; `now` is the clock, in epoch milliseconds. */
+/** Users and scope sets of the configuration in SQL; `now` is the clock, in epoch milliseconds. */
 export function createManaged(database: SqlDatabase, now: () => number): ManagedRecords {
   const managedSets = new ManagedSets(database.dialect, now);
   const managedUsers = new ManagedUsers(database.dialect, now);

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Step from a schema version to the next. */
+/** A step from one schema version to the next. */
 export interface Migration {
-  /** The version that it leads to; the first is 1. */
+  /** The schema version after this step; the first is 1. */
   readonly number: number;
   readonly sql: string;
 }
@@ -17,7 +17,7 @@ export function loadMigrations(folder: URL): readonly Migration[] {
   });
 }
 
-/** The reason why a schema of that version can't be used; undefined for the newest. */
+/** The reason why a schema version can't be used, worded to follow the store's name; undefined for the newest version. */
 export function problemOfVersion(version: number, newest: number): string | undefined {
   if (version === newest) return undefined;
   const supported = version > newest ? `supports up to ${newest}` : `requires ${newest}`;

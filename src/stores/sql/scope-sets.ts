@@ -17,7 +17,7 @@ import { JudgedWrites } from './judged-writes.ts';
 import { containsElement, createList, type FilterColumn, fieldConditions } from './list.ts';
 import { all, first, given, noteChange, run, type Steps } from './steps.ts';
 
-/** A scope set as a database gives it. */
+/** A row of {@link selectScopeSet}. */
 export interface ScopeSetRow extends Omit<ScopeSetRecord, 'scopes' | 'managed'> {
   readonly scopes: string;
   readonly managed: number;
@@ -38,11 +38,11 @@ const selectUserOf = 'SELECT DISTINCT user_id AS id FROM held_scope_sets WHERE s
 const selectKeyOf = 'SELECT key_id AS id FROM api_key_scope_sets WHERE set_id = ? LIMIT ?';
 
 const { description, created, updated, version } = administratorRecord;
-/** The stored sets and the built-in one. Sets are few: no index has to serve this. */
+/** The stored sets and the built-in one. There are few sets, so that listing them needs no index. */
 const everySet = `(SELECT ${scopeSetColumns} FROM scope_sets s
   UNION ALL SELECT '${administratorSetId}', '${administratorSetId}', '${description}', '[]', ${created}, ${updated}, 0, ${version}) s`;
 
-/** A change of a set names each of up to so many holders; with more, everything cached is invalidated. */
+/** Maximum number of users, and of keys, that the change of a set names; with more holders, all caches are invalidated. */
 const maxNamed = 1_000;
 
 /** Scope sets in SQL; `now` is the clock, in epoch milliseconds. */
@@ -155,7 +155,7 @@ function* remove(found: ScopeSetRecord): Steps<ScopeSetRecord> {
   return found;
 }
 
-/** Reads a set, the built-in one included. */
+/** Reads a set, which may be the built-in one; undefined when there is none. */
 export function* findScopeSetRecord(id: string): Steps<ScopeSetRecord | undefined> {
   if (id === administratorSetId) return administratorRecord;
   const row = yield* first<ScopeSetRow>(byId, id);
@@ -173,7 +173,7 @@ function* isHeld(id: string): Steps<boolean> {
   return holder !== undefined;
 }
 
-/** Notes that what is cached of the holders of the set is out of date. */
+/** Notes that the holders of a set have changed, so that caches drop them. */
 export function* noteHolders(id: string): Steps<void> {
   const users = yield* all<{ readonly id: string }>(selectUserOf, id, maxNamed + 1);
   const keys = yield* all<{ readonly id: string }>(selectKeyOf, id, maxNamed + 1);
@@ -181,7 +181,7 @@ export function* noteHolders(id: string): Steps<void> {
   else yield* noteChange({ users: users.map((user) => user.id), keys: keys.map((key) => key.id) });
 }
 
-/** Reads a row of {@link selectScopeSet}. */
+/** Parses a row of {@link selectScopeSet}. */
 export function toScopeSetRecord(row: ScopeSetRow): ScopeSetRecord {
   return { ...row, scopes: JSON.parse(row.scopes) as string[], managed: row.managed === 1 };
 }

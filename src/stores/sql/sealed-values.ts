@@ -2,7 +2,7 @@ import { isSealed, type RecordSeals, type SealedUse } from '../record-seals.ts';
 import type { SqlDatabase } from './database.ts';
 import { all, run, type Steps } from './steps.ts';
 
-/** Use that each kind of value is bound to. */
+/** The use that the encryption of each kind of value is bound to. */
 export const sealedUses = {
   signingKey: ({ purpose, kid }: { readonly purpose: string; readonly kid: string }): SealedUse => ({
     purpose: `${purpose} key`,
@@ -12,12 +12,12 @@ export const sealedUses = {
   bootstrapToken: { purpose: 'token', id: 'bootstrap' },
 } as const;
 
-/** A value that is encrypted at rest, wherever it is. */
+/** A stored value that has to be encrypted at rest, from any table. */
 interface Kept {
   readonly use: SealedUse;
-  /** As text; a secret that isn't encrypted in base64url. */
+  /** The stored value as text; a secret that isn't encrypted is given in base64url. */
   readonly stored: string;
-  /** Stores it again, sealed. */
+  /** Replaces the stored value by an encrypted one. */
   readonly update: (sealed: string) => Steps<unknown>;
 }
 
@@ -29,8 +29,8 @@ const selectToken = 'SELECT token FROM bootstrap WHERE token IS NOT NULL';
 const updateToken = 'UPDATE bootstrap SET token = ?';
 
 /**
- * Decrypts every private key and secret of a records store, and rewrites those that the first key does not encrypt yet.
- * Resolves to true if anything was rewritten. Rejects {@link ../record-seals.ts SealError} when one can't be decrypted.
+ * Decrypts every private key and secret of a records store, and rewrites the values that `seals` would store differently now.
+ * Resolves to true if anything was rewritten. Rejects with {@link ../record-seals.ts SealError} when a value can't be decrypted.
  */
 export async function sealAll(database: SqlDatabase, seals: RecordSeals): Promise<boolean> {
   if ((await database.snapshot(() => outdated(seals))).length === 0) return false;
@@ -42,19 +42,19 @@ export async function sealAll(database: SqlDatabase, seals: RecordSeals): Promis
   });
 }
 
-/** The bytes of a secret. Throws {@link ../record-seals.ts SealError}. */
+/** Decrypts a secret if it is encrypted. Throws {@link ../record-seals.ts SealError} when it can't be decrypted. */
 export function openSecret(seals: RecordSeals, name: string, stored: Uint8Array): Uint8Array {
   const text = textOf(stored);
   return isSealed(text) ? Buffer.from(seals.open(sealedUses.secret(name), text), 'base64url') : stored;
 }
 
-/** A secret as it is stored. */
+/** The bytes to store for a secret: encrypted, or unchanged when there is no encryption key. */
 export function sealSecret(seals: RecordSeals, name: string, secret: Uint8Array): Uint8Array {
   const sealed = seals.seal(sealedUses.secret(name), textOf(secret));
   return isSealed(sealed) ? Buffer.from(sealed) : secret;
 }
 
-/** Finds the values that would be stored differently now. All are decrypted: a key may be another one of the same id. */
+/** Finds the values that would be stored differently now. Decrypts every value: the key of an id may have been replaced. */
 function* outdated(seals: RecordSeals): Steps<readonly Kept[]> {
   const found = yield* keptValues();
   for (const { use, stored } of found) seals.open(use, stored);

@@ -31,7 +31,7 @@ export function createSecrets(database: SqlDatabase, now: () => number, seals: R
 function* keepSecret(name: string, candidate: Uint8Array, seals: RecordSeals): Steps<Uint8Array> {
   const kept = yield* first<{ readonly value: Uint8Array }>(selectSecret, name);
   if (kept !== undefined) return openSecret(seals, name, kept.value);
-  // No secret, and read before there can be a key.
+  // The tenant's name isn't secret, and must be readable with the keys of another tenant.
   const isPublic = name === 'tenant';
   yield* run(insertSecret, name, isPublic ? candidate : sealSecret(seals, name, candidate));
   return candidate;

@@ -27,7 +27,7 @@ const revokeKey = 'DELETE FROM signing_keys WHERE kid = ? AND purpose = ? AND al
 const selectEarlierSecret = "SELECT value FROM secrets WHERE name = 'cookie'";
 const dropEarlierSecret = "DELETE FROM secrets WHERE name = 'cookie'";
 
-/** Keys in SQL; `now` is the clock of audit events, epoch ms. */
+/** Signing keys in SQL; `now` is the clock of audit events, in epoch milliseconds. */
 export function createSigningKeys(
   database: SqlDatabase,
   now: () => number,
@@ -90,7 +90,7 @@ function* doAsAsked(
   return { revoked: dropped[0]?.kid ?? null, requested: noted[0]?.kid ?? null };
 }
 
-/** The first secret of cookies is the one they had before secrets could be replaced, if there is one. */
+/** Gives the first cookie secret the value that it had before secrets could be replaced, if any, and deletes the old record. */
 function* asBefore(candidate: NewSigningKey, seals: RecordSeals): Steps<NewSigningKey> {
   if (candidate.purpose !== 'cookie') return candidate;
   const earlier = yield* first<{ readonly value: Uint8Array }>(selectEarlierSecret);

@@ -1,16 +1,16 @@
 import type { RecordsChange } from '../remote/change-feed.ts';
 
-/** A parameter of a query. */
+/** The value of a query's parameter. */
 export type Value = string | number | null | Uint8Array;
 
-/** Query of a transaction; each `?` stands for the next value. */
+/** A query in a transaction; each `?` stands for the next value. */
 export interface Query {
   readonly sql: string;
   readonly values: readonly Value[];
   readonly writes: boolean;
 }
 
-/** Invalidates what is cached of these keys and users once the transaction is committed. */
+/** A change to announce once the transaction is committed: caches drop what it affects. */
 export interface Changed {
   readonly changed: RecordsChange;
 }
@@ -21,13 +21,13 @@ export interface Changed {
  */
 export type Steps<T> = Generator<Query | Changed, T, readonly unknown[]>;
 
-/** Returns a value without a query. */
+/** Steps that return a value without a query. */
 export function* given<T>(value: T): Steps<T> {
   yield* [];
   return value;
 }
 
-/** Reads rows. */
+/** Reads all rows. */
 export function* all<Row>(sql: string, ...values: readonly Value[]): Steps<readonly Row[]> {
   return (yield { sql, values, writes: false }) as readonly Row[];
 }
@@ -37,12 +37,12 @@ export function* first<Row>(sql: string, ...values: readonly Value[]): Steps<Row
   return (yield { sql, values, writes: false })[0] as Row | undefined;
 }
 
-/** Writes; returns the rows of a `RETURNING` clause. */
+/** Runs a query that writes; returns the rows of its `RETURNING` clause, if it has one. */
 export function* run<Row = never>(sql: string, ...values: readonly Value[]): Steps<readonly Row[]> {
   return (yield { sql, values, writes: true }) as readonly Row[];
 }
 
-/** Notes what the transaction changes. */
+/** Notes a change by the transaction, to be announced after the commit; no users or keys by default. */
 export function* noteChange(change: Partial<RecordsChange>): Steps<void> {
   yield { changed: { users: [], keys: [], ...change } };
 }

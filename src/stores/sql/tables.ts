@@ -3,13 +3,13 @@ export interface Table {
   readonly name: string;
   /** All columns except generated ones. */
   readonly columns: readonly string[];
-  /** Its primary key, which every database orders in the same way: by bytes, or numbers. */
+  /** Columns of the primary key, which every database orders in the same way: by bytes, or as numbers. */
   readonly key: readonly string[];
-  /** Set if the migrations insert rows. */
+  /** Set if the migrations insert rows, which a copy replaces. */
   readonly isSeeded?: true;
 }
 
-/** Every table of the records, referenced tables first, without the bookkeeping of one database. */
+/** Every table of the records, referenced tables first; without tables for the internal use of one database. */
 export const recordsTables: readonly Table[] = [
   {
     name: 'users',

@@ -24,11 +24,11 @@ import { all, given, noteChange, run, type Steps } from './steps.ts';
 import { createFindUserRecord, selectUserRecord, toUserRecord, type UserRecordRow } from './user-row.ts';
 import { UserSteps } from './user-steps.ts';
 
-/** Condition without the view `held_scope_sets`: PostgreSQL would sort all holders of the set, to name each of them once. */
+/** Condition that a user holds a set; not by the view `held_scope_sets`, as PostgreSQL would sort all holders of the set. */
 const holdsSet = `(u.id IN (SELECT user_id FROM user_scope_sets WHERE set_id = ?)
   OR u.id IN (SELECT i.user_id FROM identities i JOIN identity_scope_sets s ON s.issuer = i.issuer AND s.subject = i.subject
     WHERE s.set_id = ?))`;
-/** Condition that is looked up user by user, where only the first of many holders of the set are wanted. */
+/** The same condition, checked user by user: for a scan in list order that ends after the first of many holders. */
 const holdsSetInOrder = `((SELECT 1 FROM user_scope_sets s WHERE s.user_id = u.id AND s.set_id = ?) = 1
   OR (SELECT 1 FROM identities i JOIN identity_scope_sets s ON s.issuer = i.issuer AND s.subject = i.subject
     WHERE i.user_id = u.id AND s.set_id = ? LIMIT 1) = 1)`;
@@ -47,11 +47,11 @@ const columns: Readonly<Record<UserFilterField, FilterColumn>> = {
   },
 };
 
-/** Clears the origins: the keys weren't minted in sessions of the new owner. */
+/** Gives all keys of a user to another. This clears their origins: the keys weren't minted in sessions of the new owner. */
 const transferKeys = `UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1
   WHERE created_by = ? RETURNING id, label`;
 
-/** Users as administered, in SQL; `now` is the clock, in epoch milliseconds. */
+/** The administration of users in SQL; `now` is the clock, in epoch milliseconds. */
 export function createUserRecords(database: SqlDatabase, now: () => number): UserRecords {
   const { dialect, one, snapshot } = database;
   const byId = `${selectUserRecord(dialect)} WHERE u.id = ?`;
@@ -110,7 +110,7 @@ export function createUserRecords(database: SqlDatabase, now: () => number): Use
   };
 }
 
-/** The steps of those transactions. */
+/** Transaction steps for {@link createUserRecords}. */
 class UserRecordSteps {
   readonly #find: (id: string) => Steps<UserRecord | undefined>;
   readonly #users: UserSteps;
@@ -164,7 +164,7 @@ class UserRecordSteps {
   }
 }
 
-/** True if a field of the changes differs from the record's; lists are sorted. */
+/** True if a field of the changes is defined and differs from the record's; lists are sorted in both. */
 function isChange(before: object, changes: object): boolean {
   return Object.entries(changes).some(
     ([name, value]) =>

@@ -31,7 +31,7 @@ type GrantsTuple = readonly [
 
 const noGrants: readonly IdentityGrants[] = Object.freeze([]);
 
-/** Columns with everything recorded as held by a user; `u` is the user. */
+/** SQL for columns with everything recorded as held by a user; `u` is the user. */
 export function selectHoldings(dialect: Dialect): string {
   const { arrayOf, json, tuple } = dialect;
   const grantedSets = `(SELECT ${arrayOf('s.set_id', 's.set_id')} FROM identity_scope_sets s
@@ -58,7 +58,7 @@ function toGrants([issuer, subject, provider, grants, scopes, scopeSets]: Grants
   return { issuer, subject, provider, grants, scopes, scopeSets };
 }
 
-/** Selects users with everything they hold, and `more` columns; a WHERE clause may follow. */
+/** Selects users with everything they hold; `more` is SQL for further columns, after a comma. A WHERE clause may follow. */
 export function selectUser(dialect: Dialect, more = ''): string {
   return `SELECT u.id, u.username, u.display_name AS "displayName", u.email,
     u.password_hash AS "passwordHash", u.disabled, u.created, u.last_login AS "lastLogin",
@@ -68,23 +68,21 @@ export function selectUser(dialect: Dialect, more = ''): string {
   FROM users u`;
 }
 
-/** Inserts a user, without sets; the values are {@link toNewRow}. */
+/** Inserts a user, without sets; its values come from {@link toNewRow}. */
 export const insertUser = `INSERT INTO users
   (username, canonical_name, display_name, email, password_hash, scopes, disabled, updated, id, created, last_login,
     kind, managed)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/**
- * Sets {@link toColumns} of the user, as a new version. The last login stays: it may be recorded concurrently.
- */
+/** Updates a user, as a new version; its values come from {@link toColumns}. The last login may be recorded concurrently. */
 export const updateUser = `UPDATE users SET username = ?, canonical_name = ?, display_name = ?, email = ?,
   password_hash = ?, scopes = ?, disabled = ?, updated = ?, managed = ?, epoch = ?, carried_session = ?,
   version = version + 1 WHERE id = ?`;
 
-/** Makes a new version of a user whose row was not changed otherwise; its values are the time and the id. */
+/** Makes a new version of a user whose row has not changed otherwise; its values are the time (epoch ms) and the id. */
 export const touchUser = 'UPDATE users SET updated = ?, version = version + 1 WHERE id = ?';
 
-/** Starts an epoch of a user, which no session survives; its values are the epoch and the id. */
+/** Starts a new epoch of a user, which ends all sessions of the user; its values are the epoch and the id. */
 export const startUserEpoch = 'UPDATE users SET epoch = ?, carried_session = NULL WHERE id = ?';
 
 /** Parses a row of {@link selectUser}. */
@@ -131,7 +129,7 @@ export function createFindUserRecord(dialect: Dialect): (id: string) => Steps<Us
   };
 }
 
-/** The fields of a user that may change, then the id, as the values of {@link updateUser}. */
+/** The values of {@link updateUser}: the columns that may change, then the id. */
 export function toColumns(user: User, canonicalName: string): readonly Value[] {
   const { updated, managed, epoch, carriedSession, id } = user;
   return [...commonColumns(user, canonicalName), updated, managed ? 1 : 0, epoch, carriedSession, id];

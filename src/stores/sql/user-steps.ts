@@ -21,7 +21,7 @@ const selectEpochs = `SELECT epoch AS tenant, (SELECT coalesce(max(epoch), 0) FR
 const withdrawInvitation = 'DELETE FROM invitations WHERE user_id = ?';
 const startTenantEpoch = 'UPDATE tenant_epoch SET epoch = ?';
 
-/** The transactions that change users. */
+/** Transaction steps that change users. */
 export class UserSteps {
   readonly #addHeldSets: string;
   readonly #lineage: KeyLineage;
@@ -39,7 +39,7 @@ export class UserSteps {
     yield* noteChange({ users: [user.id] });
   }
 
-  /** Adds an administrator, which closes the bootstrap. */
+  /** Adds an administrator, which closes the bootstrap. Refuses `already_activated` when it is closed already. */
   *activate(user: NewUser, canonicalName: string): Steps<void> {
     if (!(yield* isBootstrapOpen())) throw new Refusal('already_activated');
     yield* this.add(user, canonicalName);
@@ -51,12 +51,12 @@ export class UserSteps {
     if (replaced.length > 0) yield* noteChange({ users: [id] });
   }
 
-  /** Writes the changes of a user that was read in this transaction. */
+  /** Changes a user who was read in this transaction; `newName` is the canonical form of a changed name. */
   *update(before: User, changes: UserChanges, newName: string | undefined): Steps<void> {
     yield* keepingAdministrator(() => this.updateUnwatched(before, changes, newName));
   }
 
-  /** As {@link update}, for a transaction that watches the administrators as a whole. */
+  /** As {@link update}, but the caller must check that an administrator remains. */
   *updateUnwatched(before: User, changes: UserChanges, newName: string | undefined): Steps<void> {
     const { id } = before;
     if (newName !== undefined) yield* requireFreeName(newName, id);
@@ -73,7 +73,7 @@ export class UserSteps {
     yield* noteChange({ users: [id] });
   }
 
-  /** Deletes a user found in this transaction and, unless they are kept, the keys; returns the keys deleted. */
+  /** Deletes a user and, unless they are to be kept, the user's keys; returns the deleted keys. */
   *remove(id: string, keepKeys: boolean): Steps<readonly RemovedApiKey[]> {
     yield* keepingAdministrator(() => run(removeUser, id));
     const keys = keepKeys ? [] : yield* this.#lineage.removeKeysOf(id);
@@ -81,7 +81,7 @@ export class UserSteps {
     return keys;
   }
 
-  /** Starts a new epoch of a user that was read in this transaction, given as found: all sessions have ended. */
+  /** Ends all sessions of a user who was read in this transaction by a new epoch; returns the user as read. */
   *endSessions(found: UserRecord): Steps<UserRecord> {
     const { id, epoch } = found.user;
     yield* run(startUserEpoch, nextEpoch(epoch, this.#now()), id);
@@ -89,7 +89,7 @@ export class UserSteps {
     return found;
   }
 
-  /** Starts a new epoch of the tenant: all sessions of all users have ended. */
+  /** Ends all sessions of all users by a new epoch of the tenant. */
   *endAllSessions(): Steps<void> {
     const epochs = yield* first<{ readonly tenant: number; readonly newest: number }>(selectEpochs);
     const { tenant, newest } = epochs!;
@@ -130,7 +130,7 @@ function epochAfter(
   return { epoch: before.epoch, carriedSession: before.carriedSession };
 }
 
-/** The changes without fields that are present but undefined, which are no change either. */
+/** The changes without undefined fields, which mean no change and must not overwrite anything. */
 function withoutUndefined<T extends object>(changes: T): Partial<T> {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

@@ -6,12 +6,12 @@ import { run } from './steps.ts';
 import { selectUser, toUserWithSets } from './user-row.ts';
 import { UserSteps } from './user-steps.ts';
 
-/** Notes a sign-in; the time never goes back, although the clocks of gateways differ. */
+/** Records the time of a sign-in. The recorded time never goes back, although the clocks of gateways differ. */
 const noteSignIn = `UPDATE users SET last_login = ? WHERE id = ? AND (last_login IS NULL OR last_login < ?)`;
 
 /**
- * The beginnings of hashes, without salt and hash. Those of argon2 are cut by length, which is fast, as every row is read while
- * others wait; those of kinds taken from elsewhere after their parameters.
+ * Builds the query for the distinct prefixes of password hashes: everything before salt and hash. Those of argon2 are cut by
+ * length, which is fast: every row is read while others wait. Hashes of other kinds are cut after their parameters.
  */
 function selectHashKinds({ position }: Dialect): string {
   const upTo = (from: number) =>
