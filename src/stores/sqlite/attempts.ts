@@ -3,17 +3,17 @@ import type { Connection } from './connection.ts';
 
 interface Counter {
   readonly count: number;
-  /** When its window ends, epoch ms. */
+  /** End of its window, epoch ms. */
   readonly ends: number;
 }
 
-/** Numbers of counters deleted and of calls served in a transaction: about a millisecond each. */
+/** Maximum numbers of counters deleted, and of calls served, in one transaction, which takes about a millisecond. */
 const pruneBatch = 500;
 const callBatch = 50;
 
 /**
- * Counts attempts in the file of the sessions, for all processes on it; `now` is the store's clock. A refused attempt, or
- * one given back, leaves no trace.
+ * Counts attempts in the file of the sessions, for all processes that use it; `now` is the store's clock. An attempt that is
+ * refused or given back leaves no trace.
  */
 export function createSqliteAttempts({ db, read, write }: Connection, now: () => number) {
   const byKey = db.prepare<[string], Counter>('SELECT count, ends FROM attempts WHERE key = ?');
@@ -72,7 +72,7 @@ export function createSqliteAttempts({ db, read, write }: Connection, now: () =>
     async liftAttempts(group) {
       await write(() => removeGroup.run(...rowsOf(group)));
     },
-    /** Deletes the counters whose window ended by that instant, epoch ms. */
+    /** Deletes the counters whose window had ended by `until`, epoch ms. */
     async pruneAttempts(until: number) {
       let removed: number;
       do {
@@ -82,20 +82,19 @@ export function createSqliteAttempts({ db, read, write }: Connection, now: () =>
   } satisfies Attempts & { pruneAttempts(until: number): Promise<void> };
 }
 
-/** The row of a counter. */
+/** The key of a counter's row. */
 function rowOf({ key, group }: AttemptLimit): string {
   return group === undefined ? key : `${group}/${key}`;
 }
 
-/** The bounds of the rows of a group: the first, and what follows the last. */
+/** The range of the keys of a group's rows: the lower bound, and the upper bound, which is excluded (`0` follows `/`). */
 function rowsOf(group: string): [from: string, to: string] {
   return [`${group}/`, `${group}0`];
 }
 
 /**
- * Runs the steps of many callers in one transaction: a flood of sign-ins, with two calls each, then waits for a few
- * writes instead of hundreds. The steps run in the order of the calls; when the transaction fails, it fails for all of
- * them.
+ * Runs the steps of many callers in one transaction: so a flood of sign-ins, with two calls each, waits for a few writes instead
+ * of hundreds. The steps run in the order of the calls; when the transaction fails, all of the calls fail.
  */
 function createBatches(write: Connection['write']): <T>(step: () => T) => Promise<T> {
   let open: (() => unknown)[] = [];
@@ -113,7 +112,7 @@ function createBatches(write: Connection['write']): <T>(step: () => T) => Promis
         seal();
         return steps.map((run) => run());
       });
-      // Nor one that was given up before it began: it would fail with what failed the others.
+      // Nor a batch that was given up before it began: the step would fail with the error of the others.
       underway.catch(seal);
     }
     const index = open.push(step) - 1;

@@ -7,22 +7,22 @@ import type { FileHealth } from './file-health.ts';
 /** Time that a write waits for other processes before it is refused, ms. */
 const writeTimeoutMs = 2_000;
 
-/** SQLite connection with the rules of all stores for locks and failures. */
+/** A SQLite connection with the rules of all stores for locks and failures. */
 export interface Connection {
   readonly db: Database.Database;
   /** Runs `step`, which only reads. Throws `store_unavailable` when the file can't be read, or is gone. */
   read<T>(step: () => T): T;
   /**
-   * Runs `step` in one immediate transaction: whole or not at all. Waits up to 2 s for other processes, without
-   * blocking the event loop. Rejects `store_unavailable`, also when the file is no longer where it was opened, or with
-   * what `step` throws.
+   * Runs `step` in one immediate transaction, as a whole or not at all. Waits up to 2 s for other processes, without blocking the
+   * event loop. Rejects with `store_unavailable`, also when the file is no longer where it was opened, or with the error of
+   * `step`.
    */
   write<T>(step: () => T): Promise<T>;
-  /** A number that changes after another connection has committed, and with {@link Connection.noteChange} at once. */
+  /** A number that changes after a commit by another connection, and at once by {@link Connection.noteChange}. */
   changes(): number;
   /** Counts a change by this connection; called within the step that makes it. */
   noteChange(): void;
-  /** Reads by `step`, for a probe: rejects `store_unavailable` as long as the store is in doubt, too. */
+  /** Runs `step`, which reads, for a probe. Rejects with `store_unavailable` when that fails, and while the file is in doubt. */
   ping(step: () => unknown): Promise<void>;
   /** Waits for writes in progress, then closes the file. */
   close(): Promise<void>;
@@ -31,14 +31,14 @@ export interface Connection {
 /** Options of a connection. */
 export interface ConnectionOptions {
   /**
-   * Set if commits of other connections are checked for once in a turn of the event loop, instead of at each call.
-   * Everything read from sockets in one turn was sent before it, so a request that follows another client's acknowledged
-   * change still sees it, and a busy process polls far less. Default false.
+   * Set if commits of other connections are checked for once per turn of the event loop, instead of at each call. Everything that
+   * is read from sockets in a turn was sent before the turn began, so a request that follows another client's acknowledged change
+   * still sees it; and a busy process polls far less. Default false.
    */
   readonly pollsOncePerTurn?: boolean;
-  /** Notified of failures, and asked whether the file is still there; default: neither. */
+  /** Is notified of failures, and checks that the file is still in place; default: neither happens. */
   readonly health?: FileHealth;
-  /** Closes the database; by default nothing else is done. */
+  /** Closes the database; default: `db.close()` alone. */
   readonly closeDatabase?: (db: Database.Database) => void;
 }
 
@@ -77,7 +77,9 @@ export function createConnection(db: Database.Database, options: ConnectionOptio
   };
 }
 
-/** Creates a reader of {@link Connection.changes}; while the file can't be read, the last number counts for `staleIfErrorMs`. */
+/**
+ * Creates a reader of {@link Connection.changes}; while the file can't be read, the last number counts for `staleIfErrorMs()`.
+ */
 export function createVersion({ changes }: Connection, staleIfErrorMs: () => number): () => number {
   let last = changes();
   let lastCheckAt = performance.now();
@@ -143,7 +145,7 @@ class Writer {
     this.#health = health;
     this.#transaction = db.transaction((step: () => unknown) => {
       const result = step();
-      // Last: a file that is moved away after this has the write in it.
+      // As the last step: a file that is moved away after this contains the write.
       health?.requireInPlace();
       return result;
     });
@@ -186,7 +188,7 @@ class Writer {
     return asRefusal(this.#db, error);
   }
 
-  /** Does all of `step` again, as after a lock, and undoes it. */
+  /** Runs `step` in a transaction once more, as after a lock, and rolls it back. */
   #repeat(step: () => unknown): void {
     try {
       this.#attemptOnly.immediate(step);
@@ -196,5 +198,5 @@ class Writer {
   }
 }
 
-/** Thrown to undo a transaction. */
+/** Thrown to roll back a transaction. */
 const undone = new Error('undone');

@@ -5,20 +5,20 @@ import { createConnection } from './connection.ts';
 import type { OnNarrowed } from './file-modes.ts';
 import { closeDatabase, openDatabase, openDatabaseToRead } from './open.ts';
 
-/** Nothing else runs during a copy, so the lock of another process may block the event loop. */
+/** Time that a query waits for the lock of another process, ms; it may block the event loop, as nothing else runs meanwhile. */
 const busyTimeoutMs = 2_000;
 
 /**
- * Opens the records in a file to copy them. Throws {@link ../store-open-error.ts StoreOpenError}, also when there is no
- * file.
+ * Opens the records in a file as the source of a copy. Throws {@link ../store-open-error.ts StoreOpenError}, also when there is
+ * no file.
  */
 export function openSqliteCopySource(file: string): CopyEnd {
   return createCopyEnd(openDatabaseToRead(file, 'records'), file, 'BEGIN', (db) => db.close());
 }
 
 /**
- * Opens records in a file to copy others into it, created and migrated as needed. Throws {@link ../store-open-error.ts
- * StoreOpenError}.
+ * Opens the records in a file as the target of a copy, created and migrated as needed. Throws
+ * {@link ../store-open-error.ts StoreOpenError}.
  */
 export function openSqliteCopyTarget(file: string, onNarrowed: OnNarrowed): CopyEnd {
   return createCopyEnd(openDatabase(file, 'records', { onNarrowed }), file, 'BEGIN IMMEDIATE', closeDatabase);

@@ -22,7 +22,7 @@ export const sqliteDialect: Dialect = {
 
 type Prepare = (sql: string) => Statement<Value[]>;
 
-/** A SQLite file as the database of a store; it is synchronous except for writes. `now` is epoch ms. */
+/** A SQLite file as the database of a store, synchronous except for writes; `now` is the clock, in epoch milliseconds. */
 export function createSqliteDatabase(
   { db, read, write, noteChange }: Connection,
   now: () => number,

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { Refusal } from '../../errors.ts';
 
-/** A failing or closed store is `store_unavailable`; a violated constraint is our own mistake and is passed on. */
+/** The error to throw: `store_unavailable` for a failing or closed store; a violated constraint is a bug, and passed on. */
 export function asRefusal(db: Database.Database, error: unknown): unknown {
   const isMistake = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT');
   const isStore = error instanceof Database.SqliteError || !db.open;
@@ -13,7 +13,7 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error)?.startsWith('SQLITE_BUSY') ?? false;
 }
 
-/** Codes that the disk, the file or another process can cause, and no request, whatever it asks for. */
+/** Error codes that the disk, the file or another process can cause, but no request, whatever it asks for. */
 const diskCodes = [
   'SQLITE_FULL',
   'SQLITE_IOERR',
@@ -32,7 +32,7 @@ export function isOfDisk(error: unknown): boolean {
   return isOneOf(diskCodes, error);
 }
 
-/** Contents that can't be read or make no sense. Writing elsewhere in the file may go on, and says nothing about them. */
+/** Error codes of contents that can't be read or make no sense. Writes elsewhere in the file may succeed all the same. */
 const damageCodes = [
   'SQLITE_CORRUPT',
   'SQLITE_NOTADB',
@@ -42,12 +42,12 @@ const damageCodes = [
   'SQLITE_IOERR_DATA',
 ];
 
-/** True if only the same call can show that the store is well again. */
+/** True if contents are damaged: only the call that failed can show that they are readable again. */
 export function isDamage(error: unknown): boolean {
   return isOneOf(damageCodes, error);
 }
 
-/** True if there is no room. */
+/** True if the disk is full. */
 export function isFull(error: unknown): boolean {
   return isOneOf(['SQLITE_FULL'], error);
 }

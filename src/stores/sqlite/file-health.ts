@@ -7,7 +7,7 @@ import { type LogEvents, LogSize, type LogState } from './log-size.ts';
 
 /** Notifications about the file of a store, which is available at first. */
 export interface FileEvents extends LogEvents {
-  /** Called each time that the file fails, and again when the file itself is gone. */
+  /** Called when the file becomes unavailable, and again when it is found to be gone. */
   onUnavailable?(reason: string): void;
   onAvailable?(): void;
 }
@@ -15,31 +15,32 @@ export interface FileEvents extends LogEvents {
 /** Interval at which the paths are compared with the open files, and a store in doubt is tried, ms. */
 const watchIntervalMs = 500;
 
-/** Time within which a failure counts as a relapse, ms. */
+/** Time after a recovery within which another failure counts as a relapse, ms. */
 const relapseMs = 10_000;
-/** Time that a store has to do well after a relapse before it counts as available, ms: or it would flood the log. */
+/** Time that a store must work after a relapse before it counts as available, ms; a shorter one could flood the log. */
 const steadyMs = 1_000;
 
-/** Free space below which the disk counts as full, bytes: SQLite's own log sometimes still has room for a tiny write. */
+/** Free space below which the disk counts as full, bytes: a tiny write alone may still fit into SQLite's log. */
 const leastRoomBytes = 64 * 1024;
 
-/** Reason why writes to a database may not be there at the next start. */
+/** Reason why writes to a database may be missing at the next start. */
 interface FileProblem {
   readonly reason: string;
-  /** True if a file was certainly moved, deleted or replaced; false if that can't be told now. */
+  /** True if a file was certainly moved, deleted or replaced; false if that can't be told at present. */
   readonly isGone: boolean;
 }
 
-/** The reason why a store is in doubt. */
+/** The reason why a store is in doubt, and how to find out whether it works again. */
 interface Doubt extends FileProblem {
   readonly isFull: boolean;
-  /** Call that failed because of damage: it is repeated to see whether the damage is still there. */
+  /** The call that failed because of damage, to be repeated until it succeeds; null: there was no damage. */
   readonly repeat: (() => void) | null;
 }
 
 /**
- * Health of a store's file. The file is in doubt from the first call that fails because of the disk, and as long as its
- * paths lead elsewhere; until a tiny write succeeds, which is tried twice a second, and, after damage, the failed call.
+ * Watches the file of a store. The file is in doubt from the first call that fails because of the disk, or when its paths no
+ * longer lead to it. It remains so until they do and a tiny write succeeds (one is tried twice a second); after damage, the
+ * failed call must succeed, too.
  */
 export class FileHealth {
   readonly #db: Database.Database;
@@ -49,8 +50,9 @@ export class FileHealth {
   readonly #timer: NodeJS.Timeout;
   readonly #writeLittle: () => void;
   #doubt: Doubt | null = null;
-  /** Times when the file was last available again, and since when it has done well, by `performance.now()`. */
+  /** Time of the last recovery, by `performance.now()`. */
   #availableAt = Number.NEGATIVE_INFINITY;
+  /** Time since which a file in doubt has worked, by `performance.now()`; null: not yet. */
   #wellSince: number | null = null;
   #hasRelapsed = false;
 
@@ -68,12 +70,12 @@ export class FileHealth {
     return this.#log.state;
   }
 
-  /** Called before each read. Throws `store_unavailable` while the file is gone: its content no longer counts. */
+  /** Called before each read. Throws `store_unavailable` while the file is gone, as its contents no longer count. */
   requirePresent(): void {
     if (this.#doubt?.isGone) throw refusalOf(this.#doubt);
   }
 
-  /** Called within each write, when its work is done. Throws `store_unavailable` when no later start would find it. */
+  /** Called last in each write's transaction. Throws `store_unavailable` if the next start wouldn't find the write. */
   requireInPlace(): void {
     const problem = this.#files.problem();
     if (problem === undefined) return;
@@ -81,12 +83,14 @@ export class FileHealth {
     throw refusalOf(problem);
   }
 
-  /** Throws `store_unavailable` while it is in doubt. */
+  /** Throws `store_unavailable` while the file is in doubt. */
   requireAvailable(): void {
     if (this.#doubt !== null) throw refusalOf(this.#doubt);
   }
 
-  /** Takes note of the error of a call; `repeat` repeats the call and changes nothing. */
+  /**
+   * Notes the error of a call that the disk, the file or another process made fail; `repeat` repeats the call, changing nothing.
+   */
   failed(error: unknown, repeat: () => void): void {
     if (!this.#db.open || !isOfDisk(error)) return;
     this.#enter({
@@ -101,7 +105,7 @@ export class FileHealth {
     clearInterval(this.#timer);
   }
 
-  /** True while each path leads to the open file. */
+  /** True while the paths of the database and of its side files lead to the open files. */
   isInPlace(): boolean {
     return this.#files.problem() === undefined;
   }
@@ -118,7 +122,7 @@ export class FileHealth {
     const before = this.#doubt;
     this.#wellSince = null;
     if (before === null) this.#hasRelapsed = performance.now() - this.#availableAt < relapseMs;
-    // What failed first is what is repeated: other pages may be well.
+    // The first call that failed is repeated: others may read pages that are undamaged.
     this.#doubt =
       before === null || doubt.isGone ? doubt : { ...before, repeat: before.repeat ?? doubt.repeat };
     if (before === null || (doubt.isGone && before.reason !== doubt.reason))
@@ -145,18 +149,18 @@ export class FileHealth {
   }
 }
 
-/** Root may use what is kept back for it. */
+/** True if the disk has room for a write, or that can't be found out. Root may use the blocks that are reserved for it. */
 function hasRoom(path: string): boolean {
   try {
     const { bsize, bavail, bfree } = statfsSync(dirname(path));
     return bsize * (process.getuid?.() === 0 ? bfree : bavail) >= leastRoomBytes;
   } catch {
-    // Then the write itself has to tell.
+    // Then the write itself has to show it.
     return true;
   }
 }
 
-/** Any other error is a response. */
+/** Makes a call and returns its error if the disk caused it; any other error shows that the disk responds. */
 function diskErrorOf(call: (() => void) | null): unknown {
   try {
     call?.();
@@ -170,7 +174,7 @@ function refusalOf({ reason }: Pick<FileProblem, 'reason'>): Refusal {
   return new Refusal('store_unavailable', { cause: new Error(reason) });
 }
 
-/** A write that changes nothing and reaches the disk: SQLite writes the first page even for the same number. */
+/** Builds a write that changes nothing and reaches the disk: SQLite writes the first page even for the same number. */
 function tinyWrite(db: Database.Database): () => void {
   const write = db.transaction(() => {
     db.pragma(`user_version = ${db.pragma('user_version', { simple: true })}`);
@@ -178,13 +182,13 @@ function tinyWrite(db: Database.Database): () => void {
   return () => write.immediate();
 }
 
-/** The files of a database as its paths led to them when it was opened. */
+/** The files to which the paths of a database led when it was opened. */
 class OpenFiles {
   readonly #files: readonly OpenFile[];
 
   /**
-   * Called when the database has been read in write-ahead-log mode, so that SQLite has all three of its files open. As
-   * long as it does, no other program of SQLite's recreates them. `path` may lead to `target` by symbolic links.
+   * Called when the database has been read in write-ahead-log mode, so that SQLite has all three of its files open. While it has,
+   * no other process recreates them through SQLite. `path` may lead to `target` by symbolic links.
    */
   constructor(path: string, target: string) {
     this.#files = [path, `${target}-wal`, `${target}-shm`].flatMap((file, index) => {
@@ -193,7 +197,7 @@ class OpenFiles {
     });
   }
 
-  /** Undefined while every path still leads to the file that is open. */
+  /** The reason why a path may not lead to the open file any more; undefined while every path does. */
   problem(): FileProblem | undefined {
     try {
       for (const file of this.#files) {
@@ -221,7 +225,7 @@ interface OpenFile extends Pick<BigIntStats, 'dev' | 'ino'> {
   readonly suffix: string;
 }
 
-/** The file at a path, undefined when there is none; with 64 bits, or two inodes could look like one. */
+/** Finds the file at a path; undefined when there is none. Numbers have 64 bits, or two inodes could look alike. */
 function look(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });

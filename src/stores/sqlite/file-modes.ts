@@ -1,7 +1,7 @@
 import { chmodSync, statSync } from 'node:fs';
 import { StoreOpenError } from '../store-open-error.ts';
 
-/** Called with a file that other users could access, and the mode it had, as `0644`; it is 0600 now. */
+/** Called with a file that other users could access, and its former mode, such as `0644`; the mode is 0600 now. */
 export type OnNarrowed = (file: string, mode: string) => void;
 
 /** Suffixes of a database and of the files that SQLite keeps beside it. */

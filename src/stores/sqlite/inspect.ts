@@ -5,7 +5,7 @@ import { headerBytes, problemOfLog, problemOfLogAlone, readHeader } from './left
 /** The contents of a file; also the name of the folder with its migrations. */
 export type StoreKind = 'records' | 'sessions';
 
-/** Marks a file as ours, so that one kind is never mistaken for the other ("PSTR", "PSTS"). */
+/** Application ids ("PSTR", "PSTS"), which mark a file as Postern's, so that one kind is never mistaken for the other. */
 export const applicationIds: Readonly<Record<StoreKind, number>> = {
   records: 0x50535452,
   sessions: 0x50535453,
@@ -14,7 +14,7 @@ export const applicationIds: Readonly<Record<StoreKind, number>> = {
 /** The reason why a file that SQLite can't read is refused. */
 export const notDatabase = 'is corrupt or not an SQLite database';
 
-/** Offset of the number in the header that each program sets for itself (SQLite file format §1.3). */
+/** Offset of the application id in the header of a database (SQLite file format §1.3). */
 const applicationIdOffset = 68;
 const magic = 'SQLite format 3\0';
 
@@ -37,7 +37,7 @@ export function problemOfDatabaseFile(file: string, kind: StoreKind): string | u
   }
 }
 
-/** Missing folders are created at start; the existing part of the path must be a writable folder. */
+/** The reason why a new file can't be created; undefined if it can. Missing folders are only created at start. */
 function problemOfNewFile(file: string): string | undefined {
   let folder = dirname(file);
   while (statSync(folder, { throwIfNoEntry: false }) === undefined && folder !== dirname(folder))
@@ -47,7 +47,7 @@ function problemOfNewFile(file: string): string | undefined {
   return problemOfLogAlone(file);
 }
 
-/** Throws Node's error for a file that can't be read or written: SQLite would silently open one that is read-only. */
+/** Throws Node's error for a file or folder that can't be read and written: SQLite would silently open the file read-only. */
 export function assertUsable(path: string): void {
   accessSync(path, constants.R_OK | constants.W_OK);
   accessSync(dirname(path), constants.R_OK | constants.W_OK | constants.X_OK);
@@ -56,12 +56,12 @@ export function assertUsable(path: string): void {
 function problemOfHeader(header: Buffer, kind: StoreKind): string | undefined {
   if (header.length < headerBytes || header.toString('latin1', 0, magic.length) !== magic) return notDatabase;
   const id = header.readUInt32BE(applicationIdOffset);
-  // The number may still be only in the write-ahead log.
+  // The application id may still be only in the write-ahead log.
   if (id === 0 || id === applicationIds[kind]) return undefined;
   return problemOfKind(id, kind);
 }
 
-/** The reason why a file is refused whose application id is neither that of the kind nor unset. */
+/** The reason why a file is refused because of its application id, which is neither that of `kind` nor unset. */
 export function problemOfKind(applicationId: unknown, kind: StoreKind): string {
   const other = (Object.keys(applicationIds) as StoreKind[]).find(
     (name) => applicationIds[name] === applicationId,

@@ -7,26 +7,27 @@ const writeVersionOffset = 18;
 const rollbackJournal = 1;
 
 /**
- * The reason why a database can't be opened with the write-ahead log beside it; undefined when there is none, or the two may
- * belong together. SQLite would take the pages of the log for those of the database, whichever it is: it would turn a backup that
- * was put in place of a file whose process was killed into the former file, or into neither.
+ * The reason why a database can't be opened with the write-ahead log beside it; undefined when there is no log, or it may belong
+ * to the database. SQLite applies a log to whichever database is beside it: a backup put in place of a file whose process was
+ * killed would turn back into that file, or be corrupted.
  *
- * It is certain where the database says that it has no log: SQLite says so, on disk, before it begins one and after it has
- * removed one, so no kill and no power cut leads there. That is how Postern leaves a backup, and a file that it has closed as the
- * last one. A copy of a file in use says otherwise, and is not told apart.
+ * The log certainly belongs to another file if the header of the database says that it has none. SQLite marks the header on disk
+ * before it begins a log, and only resets it after removing the log, so neither a kill nor a power cut leads there. Postern
+ * leaves backups in that state, and a file that no other process has open when it is closed. The header of a copy of a file in
+ * use says otherwise: there, the log of another file is not detected.
  */
 export function problemOfLog(path: string): string | undefined {
   const log = lookAtLog(path);
-  // Its own log was there before it was opened; and closing a second descriptor would drop this process's locks.
+  // A file that is open here has a log of its own, and reading its header would drop this process's locks on it.
   if (log === undefined || isOpenHere(path)) return undefined;
   if (readHeader(path)[writeVersionOffset] !== rollbackJournal) return undefined;
-  // Another process may just be opening or closing it: then this log is another one than before.
+  // Another process may just be opening or closing the database: then this is a different log.
   const stillThere = lookAtLog(path);
   if (stillThere?.ino !== log.ino || stillThere.birthtimeNs !== log.birthtimeNs) return undefined;
   return `has the write-ahead log of another file beside it (${path}-wal), as after a restore that left it behind; move it and ${path}-shm away`;
 }
 
-/** The reason why a new database can't be created at `path`: the content of a log would be lost. */
+/** The reason why no database can be created at `path`: the contents of its log would be lost; undefined if there is no log. */
 export function problemOfLogAlone(path: string): string | undefined {
   if (lookAtLog(path) === undefined) return undefined;
   return `is missing, but its write-ahead log exists (${path}-wal): put the file back, or move the log away`;
@@ -49,7 +50,7 @@ export function readHeader(file: string): Buffer {
   }
 }
 
-/** True if this process has the file open, as far as the system tells: on Linux. */
+/** True if this process has the file open; always false where there is no `/proc`, as on macOS. */
 function isOpenHere(path: string): boolean {
   const { dev, ino } = statSync(path, { bigint: true });
   const folder = '/proc/self/fd';
@@ -64,7 +65,7 @@ function isOpenHere(path: string): boolean {
       const open = statSync(`${folder}/${descriptor}`, { bigint: true });
       return open.dev === dev && open.ino === ino;
     } catch {
-      // Closed in the meantime, as the one that listed them is.
+      // Closed in the meantime, as the descriptor of the listing itself is.
       return false;
     }
   });

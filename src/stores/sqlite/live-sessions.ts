@@ -4,7 +4,7 @@ import type { LiveSession } from '../sessions.ts';
 import { type Connection, createVersion } from './connection.ts';
 import type { LiveRow, SessionStatements } from './session-statements.ts';
 
-/** Number of sessions cached, or up to twice as many: a few megabytes. */
+/** Number of recent sessions kept in the cache, which grows to at most twice as many: a few megabytes. */
 const cacheSize = 10_000;
 
 /** Sessions as last read from the file; the cache is dropped whenever another process has committed. */
@@ -15,7 +15,7 @@ export class LiveSessions {
   readonly #cache = new RecentCache<LiveSession>(cacheSize);
   #cachedVersion: number;
 
-  /** `staleIfErrorMs`: how long cached sessions count while the file can't be read, ms. */
+  /** `staleIfErrorMs` is the time for which cached sessions count while the file can't be read, ms. */
   constructor(connection: Connection, { liveById }: SessionStatements, staleIfErrorMs: () => number) {
     this.#connection = connection;
     this.#byId = liveById;
@@ -23,7 +23,7 @@ export class LiveSessions {
     this.#cachedVersion = this.#version();
   }
 
-  /** The session, which may have expired. Throws `store_unavailable`. */
+  /** Finds a session, which may have expired. Throws `store_unavailable`. */
   find(id: string): LiveSession | undefined {
     const version = this.#version();
     if (version !== this.#cachedVersion) {
@@ -33,7 +33,7 @@ export class LiveSessions {
     return this.#cache.get(id) ?? this.#read(id);
   }
 
-  /** Called within every write that changes or ends the session. */
+  /** Drops a session from the cache; called within every write that changes or ends it. */
   delete(id: string): void {
     this.#cache.delete(id);
   }

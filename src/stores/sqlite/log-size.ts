@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 
-/** The write-ahead log of a database. */
+/** State of the write-ahead log of a database. */
 export interface LogState {
   readonly bytes: number;
   /** Time for which a snapshot has kept the log from being emptied, ms; 0 while none does. */
@@ -9,25 +9,25 @@ export interface LogState {
 
 /** Notifications about the log. */
 export interface LogEvents {
-  /** It has grown because someone holds a snapshot; called again whenever it has doubled. */
+  /** Called when the log has grown because a reader holds a snapshot, and again whenever it has doubled. */
   onLogHeld?(state: LogState): void;
-  /** It is small again. */
+  /** Called when the log is small again after {@link LogEvents.onLogHeld}. */
   onLogEmptied?(): void;
 }
 
-/** Size to which SQLite truncates the log when it starts over, bytes: about its contents between two checkpoints. */
+/** Size to which SQLite truncates the log when it starts over, bytes: about as much as it holds between two checkpoints. */
 export const keptLogBytes = 4 * 1024 * 1024;
 
-/** Size from which the log is emptied without waiting for the next write, or found to be held, bytes. */
+/** Size from which the log is emptied without waiting for the next write, bytes; if that fails, a snapshot holds it. */
 const largeBytes = 2 * keptLogBytes;
-/** Size from which a held log is worth a warning, bytes; another one whenever the size has doubled. */
+/** Size from which a held log is worth a warning, bytes; a further warning follows whenever the size has doubled. */
 const firstWarningBytes = 4 * keptLogBytes;
-/** Interval of attempts, ms: each blocks the event loop for as long as the disk takes. */
+/** Minimum interval between attempts to empty the log, ms: each blocks the event loop for as long as the disk takes. */
 const attemptIntervalMs = 2_000;
 
 /**
- * Keeps the write-ahead log small. SQLite empties it at about 4 MiB by itself, but not while anyone holds a snapshot: the log
- * grows with every write then, and its file stays large until the first write after the snapshot's release.
+ * Keeps the write-ahead log small. By itself, SQLite empties it at about 4 MiB, but not while anyone holds a snapshot: then the
+ * log grows with every write, and its file stays large until the first write after the snapshot's release.
  */
 export class LogSize {
   readonly #db: Database.Database;
@@ -49,7 +49,7 @@ export class LogSize {
     };
   }
 
-  /** Called at intervals with its length. */
+  /** Called at intervals with the length of the log, bytes; tries to empty a large log. */
   keepSmall(bytes: number): void {
     this.#bytes = bytes;
     if (bytes < largeBytes) {
@@ -62,7 +62,7 @@ export class LogSize {
     this.#tryToEmpty();
   }
 
-  /** Called at intervals with its length while the disk is full: it may be full of a log that is no longer needed. */
+  /** Called at intervals with the length of the log, bytes, while the disk is full: the log may be what fills it. */
   makeRoom(bytes: number): void {
     this.#bytes = bytes;
     if (bytes > 0) this.#tryToEmpty();
@@ -97,7 +97,9 @@ export class LogSize {
   }
 }
 
-/** Copies pages of the log into the database: SQLite tells if it had to give up, and how many pages of how many are there. */
+/**
+ * Copies log pages into the database. Returns `busy` (1: it gave up), the pages in the `log`, and those `checkpointed` so far.
+ */
 export function checkpoint(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE') {
   const [result] = db.pragma(`wal_checkpoint(${mode})`) as [
     { busy: 0 | 1; log: number; checkpointed: number },

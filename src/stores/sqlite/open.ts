@@ -9,10 +9,10 @@ import { applicationIds, assertUsable, notDatabase, problemOfKind, type StoreKin
 import { problemOfLog, problemOfLogAlone } from './leftover-log.ts';
 import { keptLogBytes } from './log-size.ts';
 
-/** Records survive a power cut; sessions may lose their last writes, which the rotation recovers from. */
+/** The `synchronous` pragma: records survive a power cut; sessions may lose their last writes, and the rotation recovers. */
 const synchronous: Readonly<Record<StoreKind, string>> = { records: 'FULL', sessions: 'NORMAL' };
 
-/** Nothing is served yet while opening, so there is time to wait for another process that migrates. */
+/** Time that opening waits for a process that migrates the file, ms; nothing is served yet, so blocking does no harm. */
 const openTimeoutMs = 5_000;
 
 /** Time that a statement may block the event loop for a lock, ms; after that, writes wait without blocking. */
@@ -20,18 +20,18 @@ const busyTimeoutMs = 10;
 
 /** Options of opening a file. */
 export interface OpenOptions {
-  /** Set if a missing file is made, which is the default. */
+  /** Set if a missing file is created; default true. */
   readonly mayCreate?: boolean;
-  /** Called with files that other users could access. */
+  /** Called with each file that other users could access, when its mode has been changed. */
   readonly onNarrowed?: OnNarrowed;
-  /** Called when a new file was made. */
+  /** Called when a new file has been created. */
   readonly onCreated?: (file: string) => void;
 }
 
 /**
- * Opens the SQLite file of a store, created and migrated as needed and made private (file 0600, a new folder 0700).
- * Throws {@link StoreOpenError} when it can't be read and written, is missing and may not be made, has the log of
- * another file beside it, is corrupt, of another kind or of a newer schema.
+ * Opens the SQLite file of a store, created and migrated as needed and made private (file 0600, a new folder 0700). Throws
+ * {@link StoreOpenError} when the file can't be read and written, is missing and may not be created, has the log of another file
+ * beside it, is corrupt, or is of another kind or a newer schema.
  */
 export function openDatabase(
   file: string,
@@ -63,8 +63,8 @@ export function openDatabase(
 }
 
 /**
- * Closes a database that {@link openDatabase} opened. Where no other process has it open, its log is emptied and removed,
- * and it says that it has none: see leftover-log.ts.
+ * Closes a database that {@link openDatabase} opened. If no other process has it open, its log is emptied and removed, and its
+ * header says that it has none: see leftover-log.ts.
  */
 export function closeDatabase(db: Database.Database): void {
   try {
@@ -77,8 +77,8 @@ export function closeDatabase(db: Database.Database): void {
 }
 
 /**
- * Opens the SQLite file of a store for reading, and changes nothing about it. Throws {@link StoreOpenError} as
- * {@link openDatabase} does, and when there is no file or its schema is not the newest.
+ * Opens the SQLite file of a store for reading, and changes nothing in it. Throws {@link StoreOpenError} as {@link openDatabase}
+ * does, and when there is no file or its schema is not the newest.
  */
 export function openDatabaseToRead(file: string, kind: StoreKind): Database.Database {
   const options = { readonly: true, fileMustExist: true, timeout: openTimeoutMs };
@@ -95,8 +95,8 @@ export function openDatabaseToRead(file: string, kind: StoreKind): Database.Data
 }
 
 /**
- * Opens the file that `before` gives for a path: the target of symbolic links, as that is where SQLite keeps the files
- * beside it. Every error on the way is thrown as a {@link StoreOpenError}, and leaves nothing open.
+ * Opens the file that `before` returns for a path: the target of its symbolic links, since SQLite keeps the side files beside
+ * that. Every error on the way is thrown as a {@link StoreOpenError}, and leaves nothing open.
  */
 function openWith(
   file: string,
@@ -118,8 +118,8 @@ function openWith(
 }
 
 /**
- * Creates folder and file before SQLite would with the process's umask; SQLite gives its side files the same mode. True if there
- * was none.
+ * Creates a missing file and its folder with private modes: SQLite would use the process's umask. It gives its side files the
+ * mode of the file. Returns true if the file was created.
  */
 function createFile(path: string, file: string): boolean {
   if (existsSync(path)) return false;
@@ -141,7 +141,7 @@ function assertOwnLog(path: string, file: string): void {
   if (problem !== undefined) throw new StoreOpenError(file, problem);
 }
 
-/** Throws if the file isn't ours, before anything is written to it. */
+/** Throws unless the file is of this kind, or empty; called before anything is written to it. */
 function assertKind(db: Database.Database, file: string, kind: StoreKind): void {
   // Both in one transaction: another process may just be creating it.
   const inspect = db.transaction(() => ({
@@ -153,7 +153,7 @@ function assertKind(db: Database.Database, file: string, kind: StoreKind): void 
   throw new StoreOpenError(file, problemOfKind(found, kind));
 }
 
-/** Turns the write-ahead log on, and reads: from then on the log is in use, so that no other process can turn it off. */
+/** Turns the write-ahead log on, and reads: from then on the log is in use, and no other process can turn it off. */
 function useWriteAheadLog(db: Database.Database, file: string): void {
   const read = db.prepare('SELECT count(*) FROM sqlite_schema');
   const deadline = performance.now() + openTimeoutMs;
@@ -168,7 +168,7 @@ function useWriteAheadLog(db: Database.Database, file: string): void {
   throw new StoreOpenError(file, "can't use the write-ahead log: another process keeps removing it");
 }
 
-/** SQLite doesn't wait by itself when two processes turn on the log at the same time. */
+/** Repeats a step while another process holds a lock: SQLite doesn't wait when two processes turn on the log at once. */
 function retryWhileBusy<T>(step: () => T): T {
   const deadline = performance.now() + openTimeoutMs;
   for (;;) {
@@ -187,8 +187,8 @@ function assertIntact(db: Database.Database, file: string): void {
 }
 
 /**
- * Brings a file to the newest schema, each numbered step in one transaction with the number it leads to. Two processes may do
- * so at once.
+ * Migrates a file to the newest schema; each step is one transaction, which also writes the new version. Two processes may
+ * migrate at once.
  */
 function migrate(db: Database.Database, file: string, kind: StoreKind): void {
   const apply = db.transaction(({ number, sql }: Migration) => {

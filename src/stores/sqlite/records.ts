@@ -22,19 +22,19 @@ export interface SqliteStoreOptions extends OpenOptions {
   readonly pollsOncePerTurn?: boolean;
   /** Time for which cached results count while the file can't be read, ms; a reload may change it. Default 0. */
   readonly staleIfErrorMs?: () => number;
-  /** Called when the file fails and when it can be used again. */
+  /** Notified when the file fails, and when it can be used again. */
   readonly events?: FileEvents;
-  /** Encrypts private keys and secrets of the records; default: they are not. */
+  /** Encrypts private keys and secrets of the records; default: nothing is encrypted. */
   readonly seals?: RecordSeals;
 }
 
 /** The records in a SQLite file. */
 export interface SqliteRecords extends Records {
-  /** State of the file's log within the last second. */
+  /** State of the file's write-ahead log, at most a second old. */
   logState(): LogState;
   /**
-   * As {@link ../sql/sealed-values.ts sealAll}; then rewrites the file, so that nothing of the earlier state remains in it,
-   * unless another process reads it at this moment: the next opening tries again.
+   * As {@link ../sql/sealed-values.ts sealAll}, which sets `isRewritten`; then rewrites the file, so that no former contents
+   * remain. `isRemaining` is true if it couldn't be rewritten now: the next opening tries again.
    */
   sealAll(): Promise<{ readonly isRewritten: boolean; readonly isRemaining: boolean }>;
 }
@@ -50,7 +50,7 @@ export function openStoreFile(
   const connection = createConnection(db, {
     pollsOncePerTurn,
     health,
-    // In the place of a file that is gone there may be another one, with a log of its own.
+    // Another file may be in the place of one that is gone, with a log of its own.
     closeDatabase: (db) => (health.isInPlace() ? closeDatabase(db) : db.close()),
   });
   return { connection, health };
@@ -79,7 +79,7 @@ export function createSqliteRecords(file: string, options: SqliteStoreOptions): 
   };
 }
 
-/** Number of uses recorded in a transaction: a few milliseconds. */
+/** Maximum number of uses recorded in one transaction, which takes a few milliseconds. */
 const noteBatch = 200;
 
 function createNoteUse({ db, write }: Connection): Records['noteUse'] {
@@ -98,9 +98,9 @@ function createNoteUse({ db, write }: Connection): Records['noteUse'] {
 }
 
 /**
- * Copies a snapshot of the database in `source` to the new file `target` (mode 0600), while it is in use. The copy says
- * that it has no write-ahead log: see leftover-log.ts. Rejects when `target` exists or can't be written; no file is left
- * behind then.
+ * Copies a snapshot of the database in `source`, while it is in use, to the new file `target` (mode 0600). The copy's header says
+ * that it has no write-ahead log: see leftover-log.ts. Rejects when `target` exists or can't be written; no file is left behind
+ * then.
  */
 async function backupDatabase(source: string, target: string): Promise<void> {
   const path = resolve(target);
@@ -119,12 +119,12 @@ async function backupDatabase(source: string, target: string): Promise<void> {
   }
 }
 
-/** Time that another process may hold a lock, ms. */
+/** Time to wait for the lock of another process, ms. */
 const scrubTimeoutMs = 1_000;
 
 /**
- * Rewrites a file and empties its log, if its former contents must not stay in free pages: every opening tries until it
- * is done. True if it is still to be done, because another process reads the file, or the disk fails.
+ * Rewrites a file and empties its log, if its former contents must not stay in free pages. Every opening tries until it is done.
+ * Returns true if it remains to be done, because another process reads the file, or the disk fails.
  */
 function scrub(db: Database.Database): boolean {
   const isDue = db.prepare('SELECT is_due FROM scrub').pluck();

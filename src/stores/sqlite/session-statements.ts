@@ -4,35 +4,35 @@ import type { ProviderIdentity, Session, SessionTimes } from '../sessions.ts';
 
 /** A row of `sessions`. */
 export interface SessionRow extends Omit<Session, 'provider'>, RotationState {
-  /** All three as {@link ProviderIdentity}. */
+  /** The three columns of the provider hold a {@link ProviderIdentity}; all null: none. */
   readonly providerIssuer: string | null;
   readonly providerSubject: string | null;
   readonly providerSid: string | null;
 }
 
-/** A row of a session's part that a request needs. */
+/** The columns of a session that a request needs. */
 export interface LiveRow
   extends Pick<
     SessionRow,
     'id' | 'userId' | 'method' | 'expires' | 'epoch' | 'providerIssuer' | 'providerSubject'
   > {
-  /** 1 if the sign-in asked for a scope. */
+  /** 1 if the sign-in asked for a scope, otherwise 0. */
   readonly isRestricted: number;
 }
 
-/** A session that was deleted. */
+/** A deleted session; it was alive if `expires` (epoch ms) had not passed. */
 export type EndedRow = Pick<Session, 'id' | 'expires'>;
 
 /** The prepared statements of the session store. */
 export type SessionStatements = ReturnType<typeof prepareSessionStatements>;
 
-/** The columns of a row, by the names of its fields. */
+/** The columns of {@link SessionRow} in SQL, under the names of its fields. */
 export const sessionColumns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
   last_used AS lastUsed, expires, generation, epoch, issued, presented, provider_issuer AS providerIssuer,
   provider_subject AS providerSubject, provider_sid AS providerSid, id_token AS sealedIdToken,
   CASE WHEN previous_of = generation THEN previous ELSE generation - 1 END AS previous`;
 
-/** Prepares them once for a connection. */
+/** Prepares the statements, once for each connection. */
 export function prepareSessionStatements(db: Database) {
   return {
     byId: db.prepare<[id: string], SessionRow>(`SELECT ${sessionColumns} FROM sessions WHERE id = ?`),
@@ -55,7 +55,7 @@ export function prepareSessionStatements(db: Database) {
       [SessionRow]
     >(`UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation,
       issued = @issued, presented = @presented, previous = @previous, previous_of = @generation WHERE id = @id`),
-    /** Counts a use; instants in epoch ms. */
+    /** Records a use at `at` and postpones the expiry, unless the session has expired or was used later; instants in epoch ms. */
     noteUse: db.prepare<
       [
         Omit<SessionTimes, 'reuseGraceMs'> & {
@@ -73,7 +73,7 @@ export function prepareSessionStatements(db: Database) {
     removeOfUser: db.prepare<[userId: string, exceptId: string | null], EndedRow>(
       'DELETE FROM sessions WHERE user_id = ? AND id IS NOT ? RETURNING id, expires',
     ),
-    /** Deletes the live sessions of a user but `exceptId` and the `kept` others that were used last. */
+    /** Deletes all live sessions of a user except `exceptId` and the `kept` others that were used last. */
     removeExcess: db.prepare<[userId: string, now: number, exceptId: string, kept: number], SessionRow>(
       `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions
           WHERE user_id = ? AND expires > ? AND id <> ? ORDER BY +last_used DESC, id DESC LIMIT -1 OFFSET ?)

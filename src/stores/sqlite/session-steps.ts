@@ -59,7 +59,7 @@ export class SessionSteps {
     const expires = Math.min(lastUsed + idleLifetimeMs, row.created + absoluteLifetimeMs);
     const used = { ...row, ...setBack(decision.state, setBackMs), lastUsed, expires };
     this.#statements.update.run(used);
-    // A shorter lifetime configured in the meantime may have ended it just now.
+    // A shorter lifetime, configured in the meantime, may have ended the session just now.
     if (expires <= lastUsed) return { outcome: 'gone' };
     return { outcome: 'current', session: toSession(used), rotated: decision.rotated, now: lastUsed };
   }
@@ -86,7 +86,7 @@ export class SessionSteps {
     return this.#ended(this.#statements.removeOfUser.all(userId, exceptId ?? null));
   }
 
-  /** Ends up to `limit` sessions of any user; returns how many were deleted, and which of them were alive. */
+  /** Ends up to `limit` sessions of any user; returns how many were deleted, and the ids of those that were alive. */
   revokeSome(limit: number): { readonly count: number; readonly live: readonly string[] } {
     const removed = this.#statements.removeSome.all(limit);
     return { count: removed.length, live: this.#ended(removed) };
@@ -103,7 +103,7 @@ function rowOf({ provider, sealedIdToken = null, ...session }: NewSession) {
   return { ...session, providerIssuer: issuer, providerSubject: subject, providerSid: sid, sealedIdToken };
 }
 
-/** A session without the fields that only the rotation needs. */
+/** Converts a row to a session, without the fields that only the rotation needs. */
 export function toSession({
   issued: _,
   presented: __,

@@ -13,19 +13,19 @@ import { openStoreFile, type SqliteRecords, type SqliteStoreOptions } from './re
 import { prepareSessionStatements, type SessionRow, sessionColumns } from './session-statements.ts';
 import { SessionSteps, toSession } from './session-steps.ts';
 
-/** Sessions deleted in one transaction: about a millisecond. */
+/** Maximum number of sessions deleted in one transaction, which takes about a millisecond. */
 const removeBatch = 500;
-/** Uses written in one transaction: about two milliseconds. */
+/** Maximum number of uses written in one transaction, which takes about two milliseconds. */
 const useBatch = 250;
-/** Time for which what has ended is kept, ms: a clock that is ahead may be set back, and deleted sessions don't come back. */
+/** Time for which expired rows are kept, ms: a clock that is ahead may be set back, and then they count again. */
 const keptMs = 24 * 3_600_000;
 
-/** Everything in the file of the sessions, over one connection; `close` closes all of it. */
+/** All stores in the file of the sessions, over one connection; `close` closes all of them. */
 export interface SqliteSessions extends Sessions, SingleUse, Attempts, Pick<SqliteRecords, 'logState'> {}
 
 /**
- * Opens the session store in a SQLite file, created and migrated as needed; `now` is the store's clock.
- * Throws {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
+ * Opens the session store in a SQLite file, created and migrated as needed; `options.now` is its clock. Throws
+ * {@link ../store-open-error.ts StoreOpenError} when the file can't be used.
  */
 export function createSqliteSessions(file: string, options: SqliteStoreOptions): SqliteSessions {
   const { now, elapsed = () => performance.now(), staleIfErrorMs = () => 0 } = options;
@@ -104,8 +104,8 @@ export function createSqliteSessions(file: string, options: SqliteStoreOptions):
 }
 
 /**
- * Conditions of the list of live sessions. Each can be counted in an index of its own. In list order they are only checked: `+`
- * keeps SQLite from sorting all that match instead.
+ * Conditions of the list of live sessions. Matches of each can be counted in an index. In list order the conditions are only
+ * checked: `+` keeps SQLite from sorting all matches instead.
  */
 function conditionsOf({ sortBy, filters }: SessionQuery, now: number): readonly Condition[] {
   const { userId, method, range = {} } = filters;
@@ -122,7 +122,7 @@ function conditionsOf({ sortBy, filters }: SessionQuery, now: number): readonly 
   ];
 }
 
-/** Keeps used values in the file of the sessions; `now` is the store's clock. */
+/** Store of used values in the file of the sessions; `now` is the store's clock. */
 function createSingleUse({ db, read, write }: Connection, now: () => number) {
   const insert = db.prepare<[string, number]>('INSERT OR IGNORE INTO used_once (id, expires) VALUES (?, ?)');
   const select = db.prepare<[string]>('SELECT 1 FROM used_once WHERE id = ?');
@@ -135,7 +135,7 @@ function createSingleUse({ db, read, write }: Connection, now: () => number) {
     async release(id) {
       await write(() => remove.run(id));
     },
-    /** Deletes the values that had expired by that instant, epoch ms. */
+    /** Deletes the values that had expired by `until`, epoch ms. */
     async pruneUsed(until: number) {
       await write(() => removeExpired.run(until));
     },
