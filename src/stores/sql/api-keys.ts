@@ -56,7 +56,7 @@ const orderColumns = {
 /** API keys in SQL; `now` is the clock, in epoch milliseconds. */
 export function createApiKeys(database: SqlDatabase, now: () => number) {
   const { dialect, one, snapshot } = database;
-  // In a subquery: with a parameter in the join itself SQLite plans the statement each time (ten times the cost).
+  // In a subquery: with a parameter in the join itself, SQLite would plan the statement each time, at ten times the cost.
   const select = `${selectApiKeyWithOwner(dialect)} WHERE k.${dialect.keyRow} = (SELECT ${dialect.keyRow} FROM api_keys`;
   const byHash = `${select} WHERE hash = ?)`;
   const byId = `${select} WHERE id = ?)`;
@@ -74,7 +74,7 @@ export function createApiKeys(database: SqlDatabase, now: () => number) {
   const requireSets = createRequireSets(dialect);
   const lineage = new KeyLineage(dialect);
 
-  /** Adds a key and returns its version. Statements are few: on PostgreSQL each is a round trip, and other writers wait. */
+  /** Adds a key and returns its version, in few statements: on PostgreSQL each is a round trip, for which other writers wait. */
   function* add(key: ApiKey, hash: Uint8Array, owner: User | undefined): Steps<number> {
     yield* requireCredential(key, owner, now());
     const { id, label, hint, created, createdBy, parent, session, expires, lastUsed } = key;

@@ -4,7 +4,7 @@ import type { AuditOf } from '../audit.ts';
 import type { SqlDatabase } from './database.ts';
 import { noteChange, run, type Steps } from './steps.ts';
 
-/** Takes event numbers and a time that never goes back. The row stays locked, so that numbers are in the order of commits. */
+/** Takes the next event numbers, and a time that never goes back. The row is locked until the commit, which sets their order. */
 const takeNumbers = `UPDATE audit_state SET seq = seq + ?, time = CASE WHEN time > ? THEN time ELSE ? END
   RETURNING seq, time`;
 const insertEvent = `INSERT INTO audit (seq, id, time, event, outcome, actor_kind, actor_user, actor_credential,

@@ -5,7 +5,7 @@ import type { Steps, Value } from './steps.ts';
 /** A database, as the records store uses it. All methods throw or reject with `store_unavailable` when it fails. */
 export interface SqlDatabase {
   readonly dialect: Dialect;
-  /** Runs a query and parses its first row. The text of the query must be a constant, since its statement is kept. */
+  /** Runs a query and parses its first row. `sql` must be a constant text, since its prepared statement is kept. */
   one<Row, T>(sql: string, values: readonly Value[], parse: (row: Row | undefined) => T): Awaitable<T>;
   /** As {@link SqlDatabase.one}, but parses all rows. */
   many<Row, T>(sql: string, values: readonly Value[], parse: (rows: readonly Row[]) => T): Awaitable<T>;
@@ -18,6 +18,6 @@ export interface SqlDatabase {
   write<T>(steps: () => Steps<T>): Promise<T>;
   /** Notes that nothing overwritten by this transaction may remain in the database's file. */
   noteRewrite(): Steps<void>;
-  /** Reads the clock of the database server, or of this machine for a file; epoch ms. */
+  /** Reads the clock of the database server or, for a file, of this machine; epoch ms. */
   time(): Steps<number>;
 }

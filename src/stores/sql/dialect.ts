@@ -15,7 +15,7 @@ export type CountedTable = 'users' | 'api_keys' | 'audit';
 export interface Dialect {
   /** The column that finds a row of `api_keys` at the lowest cost. */
   readonly keyRow: string;
-  /** Name of the function that finds its second argument in its first; returns the position from 1, or 0 if it is absent. */
+  /** Name of the function that returns the position of its second argument in its first, from 1; 0 if it is absent. */
   readonly position: string;
   /** Condition that a column contains a text, ignoring the case of ASCII letters only. */
   contains(column: string, part: string): Condition;

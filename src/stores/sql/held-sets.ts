@@ -20,8 +20,8 @@ type HeldSetTuple = readonly [
 const none: HeldSets = Object.freeze({ ids: Object.freeze([]), sets: Object.freeze([]) });
 
 /**
- * SQL for a column with all sets of a user or key, by id, so that one query reads both; {@link parseHeldSets} parses it.
- * `ownerColumn` of `table` names the holder of each set, and `ownerId` is the SQL of the holder's id.
+ * SQL for a column with all sets of a user or key, by id, so that one query reads the holder with its sets; {@link parseHeldSets}
+ * parses the column. In `table`, `ownerColumn` has the holder's id; `ownerId` is SQL for that id in the outer query.
  */
 export function selectHeldSets(
   dialect: Dialect,

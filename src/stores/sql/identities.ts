@@ -90,7 +90,7 @@ export class IdentitySteps {
     return { found: yield* this.#ownerOf(identity), before: known && before };
   }
 
-  /** Links an identity to a user who was read in this transaction, and returns the user as read. */
+  /** Links an identity to a user who was read in this transaction; returns `found` unchanged. */
   *link(found: UserRecord, identity: Identity): Steps<UserRecord> {
     if ((yield* this.#find(identity)) !== undefined) throw new Refusal('conflict');
     const { issuer, subject } = identity;
@@ -100,7 +100,7 @@ export class IdentitySteps {
     return found;
   }
 
-  /** Unlinks an identity from a user who was read in this transaction, returned as read, and ends all of the user's sessions. */
+  /** Unlinks an identity of a user who was read in this transaction, and ends the user's sessions; returns `found` unchanged. */
   *unlink(found: UserRecord, { issuer, subject }: Identity): Steps<UserRecord> {
     const { id, epoch } = found.user;
     yield* keepingAdministrator(() => run(removeIdentity, issuer, subject));
@@ -123,7 +123,7 @@ export class IdentitySteps {
     yield* noteChange({ users: [userId] });
   }
 
-  /** Updates the grants and the profile that have changed; a sign-in that changes nothing invalidates no cache. */
+  /** Updates grants and profile if they have changed; a sign-in that changes nothing invalidates no cache. */
   *#refresh(claims: IdentityClaims, identity: IdentityRow, user: User): Steps<void> {
     const { issuer, subject, displayName, email, provider = null } = claims;
     const scopes = JSON.stringify(claims.scopes);

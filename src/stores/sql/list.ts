@@ -12,7 +12,7 @@ export interface ListTable<Query extends ListQuery<string, unknown>, Row, Item> 
   readonly countAll?: string;
   /** The column with the id of an item, which breaks ties in the order. */
   readonly id: string;
-  /** The column that finds a row at the lowest cost: a text, or on SQLite a value of any type. */
+  /** The column by which a row is found at the lowest cost; it holds texts, or on SQLite values of any type. */
   readonly row: string;
   /** The columns that order the list, by sort field. */
   readonly order: Readonly<Record<Query['sortBy'], OrderColumn>>;

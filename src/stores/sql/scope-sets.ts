@@ -42,7 +42,7 @@ const { description, created, updated, version } = administratorRecord;
 const everySet = `(SELECT ${scopeSetColumns} FROM scope_sets s
   UNION ALL SELECT '${administratorSetId}', '${administratorSetId}', '${description}', '[]', ${created}, ${updated}, 0, ${version}) s`;
 
-/** Maximum number of users, and of keys, that the change of a set names; with more holders, all caches are invalidated. */
+/** Maximum number of users, and of keys, to name as affected when a set changes; with more, all caches are invalidated. */
 const maxNamed = 1_000;
 
 /** Scope sets in SQL; `now` is the clock, in epoch milliseconds. */
@@ -142,7 +142,7 @@ function* write(
   const written = JSON.stringify([name, description, scopes]);
   if (written === JSON.stringify([before.name, before.description, before.scopes]))
     return { before, after: before };
-  // An earlier version may have let a name through that is refused now: its set can be changed all the same.
+  // An earlier version may have accepted a name that is refused now: its set can still be changed.
   if (name !== before.name) yield* requireFreeName(name, id);
   yield* run(updateSet, name, description, JSON.stringify(scopes), now, id);
   yield* noteHolders(id);

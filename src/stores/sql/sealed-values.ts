@@ -54,7 +54,7 @@ export function sealSecret(seals: RecordSeals, name: string, secret: Uint8Array)
   return isSealed(sealed) ? Buffer.from(sealed) : secret;
 }
 
-/** Finds the values that would be stored differently now. Decrypts every value: the key of an id may have been replaced. */
+/** Finds the values that would be stored differently now. Decrypts every value, as an id may have been given to another key. */
 function* outdated(seals: RecordSeals): Steps<readonly Kept[]> {
   const found = yield* keptValues();
   for (const { use, stored } of found) seals.open(use, stored);

@@ -24,7 +24,7 @@ import { all, given, noteChange, run, type Steps } from './steps.ts';
 import { createFindUserRecord, selectUserRecord, toUserRecord, type UserRecordRow } from './user-row.ts';
 import { UserSteps } from './user-steps.ts';
 
-/** Condition that a user holds a set; not by the view `held_scope_sets`, as PostgreSQL would sort all holders of the set. */
+/** Condition that a user holds a set. It avoids the view `held_scope_sets`, in which PostgreSQL would sort all of the holders. */
 const holdsSet = `(u.id IN (SELECT user_id FROM user_scope_sets WHERE set_id = ?)
   OR u.id IN (SELECT i.user_id FROM identities i JOIN identity_scope_sets s ON s.issuer = i.issuer AND s.subject = i.subject
     WHERE s.set_id = ?))`;
@@ -164,7 +164,7 @@ class UserRecordSteps {
   }
 }
 
-/** True if a field of the changes is defined and differs from the record's; lists are sorted in both. */
+/** True if a defined field of the changes differs from the record's; lists are sorted in both. */
 function isChange(before: object, changes: object): boolean {
   return Object.entries(changes).some(
     ([name, value]) =>

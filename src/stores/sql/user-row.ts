@@ -74,7 +74,7 @@ export const insertUser = `INSERT INTO users
     kind, managed)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Updates a user, as a new version; its values come from {@link toColumns}. The last login may be recorded concurrently. */
+/** Updates a user, except for the last login, which may be recorded concurrently; its values come from {@link toColumns}. */
 export const updateUser = `UPDATE users SET username = ?, canonical_name = ?, display_name = ?, email = ?,
   password_hash = ?, scopes = ?, disabled = ?, updated = ?, managed = ?, epoch = ?, carried_session = ?,
   version = version + 1 WHERE id = ?`;

@@ -39,7 +39,7 @@ export class UserSteps {
     yield* noteChange({ users: [user.id] });
   }
 
-  /** Adds an administrator, which closes the bootstrap. Refuses `already_activated` when it is closed already. */
+  /** Adds an administrator while the bootstrap is open, which closes it; otherwise refuses `already_activated`. */
   *activate(user: NewUser, canonicalName: string): Steps<void> {
     if (!(yield* isBootstrapOpen())) throw new Refusal('already_activated');
     yield* this.add(user, canonicalName);
@@ -73,7 +73,7 @@ export class UserSteps {
     yield* noteChange({ users: [id] });
   }
 
-  /** Deletes a user and, unless they are to be kept, the user's keys; returns the deleted keys. */
+  /** Deletes a user, and the user's keys unless `keepKeys` is set; returns the deleted keys. */
   *remove(id: string, keepKeys: boolean): Steps<readonly RemovedApiKey[]> {
     yield* keepingAdministrator(() => run(removeUser, id));
     const keys = keepKeys ? [] : yield* this.#lineage.removeKeysOf(id);
@@ -81,7 +81,7 @@ export class UserSteps {
     return keys;
   }
 
-  /** Ends all sessions of a user who was read in this transaction by a new epoch; returns the user as read. */
+  /** Ends all sessions of a user who was read in this transaction, by starting a new epoch; returns `found` unchanged. */
   *endSessions(found: UserRecord): Steps<UserRecord> {
     const { id, epoch } = found.user;
     yield* run(startUserEpoch, nextEpoch(epoch, this.#now()), id);
@@ -89,7 +89,7 @@ export class UserSteps {
     return found;
   }
 
-  /** Ends all sessions of all users by a new epoch of the tenant. */
+  /** Ends all sessions of all users, by starting a new epoch of the tenant. */
   *endAllSessions(): Steps<void> {
     const epochs = yield* first<{ readonly tenant: number; readonly newest: number }>(selectEpochs);
     const { tenant, newest } = epochs!;
@@ -124,7 +124,7 @@ function epochAfter(
   { passwordHash, disabled = before.disabled, carriedSession }: UserChanges,
   now: number,
 ): Pick<User, 'epoch' | 'carriedSession'> {
-  // Enabling, too: sessions may be left from before epochs were kept.
+  // Enabling starts an epoch, too: sessions may be left from before epochs were kept.
   if (passwordHash !== undefined || disabled !== before.disabled)
     return { epoch: nextEpoch(before.epoch, now), carriedSession: carriedSession ?? null };
   return { epoch: before.epoch, carriedSession: before.carriedSession };

@@ -10,8 +10,8 @@ import { UserSteps } from './user-steps.ts';
 const noteSignIn = `UPDATE users SET last_login = ? WHERE id = ? AND (last_login IS NULL OR last_login < ?)`;
 
 /**
- * Builds the query for the distinct prefixes of password hashes: everything before salt and hash. Those of argon2 are cut by
- * length, which is fast: every row is read while others wait. Hashes of other kinds are cut after their parameters.
+ * Builds the query for the distinct prefixes of password hashes: everything before salt and hash. Argon2 hashes are cut by
+ * length, which is fast: every row is read while other queries wait. Hashes of other kinds are cut after their parameters.
  */
 function selectHashKinds({ position }: Dialect): string {
   const upTo = (from: number) =>

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 
 interface Counter {
   readonly count: number;
-  /** End of its window, epoch ms. */
+  /** End of the window, epoch ms. */
   readonly ends: number;
 }
 

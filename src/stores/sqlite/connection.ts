@@ -36,7 +36,7 @@ export interface ConnectionOptions {
    * still sees it; and a busy process polls far less. Default false.
    */
   readonly pollsOncePerTurn?: boolean;
-  /** Is notified of failures, and checks that the file is still in place; default: neither happens. */
+  /** Health of the file: it is notified of failures, and refuses calls when the file is gone. Default: none. */
   readonly health?: FileHealth;
   /** Closes the database; default: `db.close()` alone. */
   readonly closeDatabase?: (db: Database.Database) => void;

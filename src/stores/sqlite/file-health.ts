@@ -17,7 +17,7 @@ const watchIntervalMs = 500;
 
 /** Time after a recovery within which another failure counts as a relapse, ms. */
 const relapseMs = 10_000;
-/** Time that a store must work after a relapse before it counts as available, ms; a shorter one could flood the log. */
+/** Time that a store must work after a relapse before it counts as available, ms; otherwise relapses could flood the log. */
 const steadyMs = 1_000;
 
 /** Free space below which the disk counts as full, bytes: a tiny write alone may still fit into SQLite's log. */
@@ -89,7 +89,7 @@ export class FileHealth {
   }
 
   /**
-   * Notes the error of a call that the disk, the file or another process made fail; `repeat` repeats the call, changing nothing.
+   * Notes the error of a call if the disk, the file or another process caused it; `repeat` repeats the call, changing nothing.
    */
   failed(error: unknown, repeat: () => void): void {
     if (!this.#db.open || !isOfDisk(error)) return;
@@ -149,7 +149,7 @@ export class FileHealth {
   }
 }
 
-/** True if the disk has room for a write, or that can't be found out. Root may use the blocks that are reserved for it. */
+/** True if the disk has room for a write, or if that is unknown. Root may use the blocks that are reserved for it. */
 function hasRoom(path: string): boolean {
   try {
     const { bsize, bavail, bfree } = statfsSync(dirname(path));
@@ -225,7 +225,7 @@ interface OpenFile extends Pick<BigIntStats, 'dev' | 'ino'> {
   readonly suffix: string;
 }
 
-/** Finds the file at a path; undefined when there is none. Numbers have 64 bits, or two inodes could look alike. */
+/** Finds the file at a path; undefined when there is none. Numbers are bigints, as rounded inodes could look alike. */
 function look(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false });

@@ -61,7 +61,7 @@ function problemOfHeader(header: Buffer, kind: StoreKind): string | undefined {
   return problemOfKind(id, kind);
 }
 
-/** The reason why a file is refused because of its application id, which is neither that of `kind` nor unset. */
+/** The reason why a file is refused for its application id, which is set, but not to that of `kind`. */
 export function problemOfKind(applicationId: unknown, kind: StoreKind): string {
   const other = (Object.keys(applicationIds) as StoreKind[]).find(
     (name) => applicationIds[name] === applicationId,

@@ -12,9 +12,9 @@ const rollbackJournal = 1;
  * killed would turn back into that file, or be corrupted.
  *
  * The log certainly belongs to another file if the header of the database says that it has none. SQLite marks the header on disk
- * before it begins a log, and only resets it after removing the log, so neither a kill nor a power cut leads there. Postern
- * leaves backups in that state, and a file that no other process has open when it is closed. The header of a copy of a file in
- * use says otherwise: there, the log of another file is not detected.
+ * before it begins a log, and only resets it after removing the log, so neither a kill nor a power cut leaves a log beside such a
+ * header. Backups by Postern have it, and files that Postern closed while no other process had them open. A copy of a file in use
+ * does not, so the log of another file beside it is not detected.
  */
 export function problemOfLog(path: string): string | undefined {
   const log = lookAtLog(path);
@@ -39,7 +39,7 @@ function lookAtLog(path: string): BigIntStats | undefined {
   return found !== undefined && found.size > 0n ? found : undefined;
 }
 
-/** Reads the header of a database; of a shorter file, all there is. */
+/** Reads the header of a database; returns the whole of a shorter file. */
 export function readHeader(file: string): Buffer {
   const header = Buffer.alloc(headerBytes);
   const descriptor = openSync(file, 'r');

@@ -62,7 +62,7 @@ export class LogSize {
     this.#tryToEmpty();
   }
 
-  /** Called at intervals with the length of the log, bytes, while the disk is full: the log may be what fills it. */
+  /** Called at intervals with the length of the log, bytes, while the disk is full; tries to empty the log, to make room. */
   makeRoom(bytes: number): void {
     this.#bytes = bytes;
     if (bytes > 0) this.#tryToEmpty();
@@ -98,7 +98,7 @@ export class LogSize {
 }
 
 /**
- * Copies log pages into the database. Returns `busy` (1: it gave up), the pages in the `log`, and those `checkpointed` so far.
+ * Copies log pages into the database. Returns `busy` (1 if it gave up), and how many pages are in the `log` and `checkpointed`.
  */
 export function checkpoint(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE') {
   const [result] = db.pragma(`wal_checkpoint(${mode})`) as [

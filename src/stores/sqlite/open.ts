@@ -9,7 +9,7 @@ import { applicationIds, assertUsable, notDatabase, problemOfKind, type StoreKin
 import { problemOfLog, problemOfLogAlone } from './leftover-log.ts';
 import { keptLogBytes } from './log-size.ts';
 
-/** The `synchronous` pragma: records survive a power cut; sessions may lose their last writes, and the rotation recovers. */
+/** The `synchronous` pragma: records survive a power cut; sessions may lose their last writes, which the rotation tolerates. */
 const synchronous: Readonly<Record<StoreKind, string>> = { records: 'FULL', sessions: 'NORMAL' };
 
 /** Time that opening waits for a process that migrates the file, ms; nothing is served yet, so blocking does no harm. */
@@ -22,7 +22,7 @@ const busyTimeoutMs = 10;
 export interface OpenOptions {
   /** Set if a missing file is created; default true. */
   readonly mayCreate?: boolean;
-  /** Called with each file that other users could access, when its mode has been changed. */
+  /** Called with each file that other users could access, after its mode has been restricted. */
   readonly onNarrowed?: OnNarrowed;
   /** Called when a new file has been created. */
   readonly onCreated?: (file: string) => void;

@@ -33,8 +33,8 @@ export interface SqliteRecords extends Records {
   /** State of the file's write-ahead log, at most a second old. */
   logState(): LogState;
   /**
-   * As {@link ../sql/sealed-values.ts sealAll}, which sets `isRewritten`; then rewrites the file, so that no former contents
-   * remain. `isRemaining` is true if it couldn't be rewritten now: the next opening tries again.
+   * As {@link ../sql/sealed-values.ts sealAll}, whose result is `isRewritten`; then rewrites the file, so that no former contents
+   * remain. `isRemaining` is true if the file couldn't be rewritten now: the next opening tries again.
    */
   sealAll(): Promise<{ readonly isRewritten: boolean; readonly isRemaining: boolean }>;
 }

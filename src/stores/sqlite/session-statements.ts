@@ -4,7 +4,7 @@ import type { ProviderIdentity, Session, SessionTimes } from '../sessions.ts';
 
 /** A row of `sessions`. */
 export interface SessionRow extends Omit<Session, 'provider'>, RotationState {
-  /** The three columns of the provider hold a {@link ProviderIdentity}; all null: none. */
+  /** The {@link ProviderIdentity}, in three columns; all null if the session has none. */
   readonly providerIssuer: string | null;
   readonly providerSubject: string | null;
   readonly providerSid: string | null;

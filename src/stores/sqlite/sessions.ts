@@ -17,7 +17,7 @@ import { SessionSteps, toSession } from './session-steps.ts';
 const removeBatch = 500;
 /** Maximum number of uses written in one transaction, which takes about two milliseconds. */
 const useBatch = 250;
-/** Time for which expired rows are kept, ms: a clock that is ahead may be set back, and then they count again. */
+/** Time for which expired rows are kept, ms: a clock that is ahead may be set back, which makes them valid again. */
 const keptMs = 24 * 3_600_000;
 
 /** All stores in the file of the sessions, over one connection; `close` closes all of them. */
