@@ -6,7 +6,7 @@ import type { CompleteConfiguration, ListenerAddresses, Opened } from '../serve/
 import type { ServingProcess } from '../serve/serving-process.ts';
 import { startProcess } from '../serve/start-process.ts';
 import type { ManagedReading } from '../stores/managed-records.ts';
-import { collectGarbageOnceIdle } from './idle-garbage.ts';
+import { collectGarbageWhenIdle } from './idle-garbage.ts';
 import type { WorkerFunctions, WorkerStart } from './worker-api.ts';
 import { type Call, respondTo, type WorkerMessage } from './worker-calls.ts';
 
@@ -61,7 +61,7 @@ class Worker implements WorkerFunctions {
     const serving = await required(this.#started);
     this.#serving = serving;
     reportCounts(required(this.#parts).metrics.registry, this.#report);
-    collectGarbageOnceIdle();
+    collectGarbageWhenIdle();
     return serving.opened;
   }
 

@@ -8,7 +8,7 @@ import { createLog, type Log } from '../../log/log.ts';
 import { hostAndPort } from '../../proxy/upstream-failure.ts';
 import { exitOnUncaught } from '../../serve/exit-on-uncaught.ts';
 import type { RunningGateway } from '../../serve/running-gateway.ts';
-import { collectGarbageOnceIdle } from '../../workers/idle-garbage.ts';
+import { collectGarbageWhenIdle } from '../../workers/idle-garbage.ts';
 import { type Call, Failure } from '../command.ts';
 import { findingsFailure, type ReadConfig, readConfig, requireServableConfig } from '../configuration.ts';
 import { activationAddress, type GatewayUrls, quickstartLines, tryOutLines } from './quickstart-lines.ts';
@@ -26,7 +26,7 @@ export async function serve(call: Call, stopRequested: Promise<void>): Promise<v
   const gateway = await Promise.race([start(call, read, config, { log, writer }), stopRequested]);
   if (gateway === undefined) return;
   watch.applyTo(gateway);
-  collectGarbageOnceIdle();
+  collectGarbageWhenIdle();
   call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
   await stopRequested;
   tellOnTerminal(call, 'stopping; Ctrl-C again stops at once');
