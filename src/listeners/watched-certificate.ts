@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import {
   certificatesOf,
@@ -11,6 +11,8 @@ import {
 import { contextOptions, type ListenerTls } from '../http1/server/tls-settings.ts';
 import type { Log } from '../log/log.ts';
 import type { ReloadMetrics } from '../runtime/reload-metrics.ts';
+import { WatchedFiles } from '../runtime/watched-files.ts';
+import { onTicks } from '../ticks.ts';
 
 /** Dependencies of {@link WatchedCertificate}. */
 export interface CertificateParts {
@@ -37,7 +39,7 @@ interface LoadedTls extends ListenerTls {
 
 type Untimely = UntimelyCertificate & { readonly file: 'cert' | 'client_ca' };
 
-/** Interval of the checks of files and expiry, ms. Polling also notices a swapped symbolic link. */
+/** Interval of the checks of expiry, ms. */
 const checkIntervalMs = 1_000;
 
 /**
@@ -50,7 +52,8 @@ export class WatchedCertificate {
   readonly #onRenewed: () => void;
   /** Key of the listener in the configuration. */
   readonly #listener: string;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopChecks: () => void;
+  readonly #watched: WatchedFiles;
   #current: LoadedTls;
   /** False while the files hold something that can't be used. */
   #isUsable = true;
@@ -64,9 +67,8 @@ export class WatchedCertificate {
     this.#onRenewed = onRenewed;
     this.#current = loadTls(files);
     this.#untimely = this.#untimelyNow();
-    for (const path of this.#paths())
-      watchFile(path, { interval: checkIntervalMs, persistent: false }, this.#reload);
-    this.#timer = setInterval(() => this.#check(), checkIntervalMs).unref();
+    this.#watched = new WatchedFiles(this.#paths(), () => this.#reload());
+    this.#stopChecks = onTicks(checkIntervalMs, () => this.#check());
   }
 
   get current(): LoadedTls {
@@ -82,8 +84,8 @@ export class WatchedCertificate {
   }
 
   close(): void {
-    clearInterval(this.#timer);
-    for (const path of this.#paths()) unwatchFile(path, this.#reload);
+    this.#stopChecks();
+    this.#watched.close();
   }
 
   #paths(): string[] {
@@ -91,7 +93,7 @@ export class WatchedCertificate {
     return client_ca === undefined ? [cert, key] : [cert, key, client_ca];
   }
 
-  readonly #reload = (): void => {
+  #reload(): void {
     try {
       this.#renew();
     } catch (error) {
@@ -103,7 +105,7 @@ export class WatchedCertificate {
         err: error,
       });
     }
-  };
+  }
 
   #renew(): void {
     const { log, reloads } = this.#parts;

@@ -28,18 +28,13 @@ export class OpenStreams {
   /** The principals of the streams, in the same order. */
   readonly #principals: Principal[] = [];
   readonly #ended = new Set<string>();
-  readonly #timer: NodeJS.Timeout;
+  /** Null while there are no streams. */
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
   #isSweeping = false;
 
   constructor(heldNow: HeldNow) {
     this.#heldNow = heldNow;
-    this.#timer = setInterval(() => {
-      if (this.#isSweeping || this.size === 0) return;
-      this.#isSweeping = true;
-      void this.sweep().finally(() => {
-        this.#isSweeping = false;
-      });
-    }, sweepIntervalMs).unref();
   }
 
   get size(): number {
@@ -50,6 +45,33 @@ export class OpenStreams {
     stream.index = this.#streams.length;
     this.#streams.push(stream);
     this.#principals.push(principal);
+    if (this.#timer === null && !this.#isClosed) this.#startSweeping();
+  }
+
+  /** True while streams are checked at intervals. */
+  get isSwept(): boolean {
+    return this.#timer !== null;
+  }
+
+  #startSweeping(): void {
+    this.#timer = setInterval(() => this.#sweepOrStop(), sweepIntervalMs).unref();
+  }
+
+  #sweepOrStop(): void {
+    if (this.#isSweeping) return;
+    if (this.size === 0) {
+      this.#stopSweeping();
+      return;
+    }
+    this.#isSweeping = true;
+    void this.sweep().finally(() => {
+      this.#isSweeping = false;
+    });
+  }
+
+  #stopSweeping(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
   }
 
   /** Removes a stream; does nothing if it is absent. */
@@ -103,7 +125,8 @@ export class OpenStreams {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#isClosed = true;
+    this.#stopSweeping();
   }
 }
 

@@ -3,6 +3,7 @@ import { Audit } from '../administration/audit.ts';
 import type { Log } from '../log/log.ts';
 import { AuditQueue } from '../stores/audit-queue.ts';
 import type { Records } from '../stores/records.ts';
+import { onTicks } from '../ticks.ts';
 import type { AuditCounts } from './audit-counts.ts';
 import { CountedRefusals } from './counted-refusals.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -58,14 +59,13 @@ export function startAuditTrail(
   const refusals = new CountedRefusals(now, (lines) =>
     queue.addRefusals(lines.map((line) => ({ ...line, id: uuidv7() }))),
   );
-  const timer = setInterval(() => refusals.endWindow(), refusalsCheckMs);
-  timer.unref();
+  const stopChecks = onTicks(refusalsCheckMs, () => refusals.endWindow());
   const counting = countingSignIns(log, metrics);
   return {
     audit: new Audit({ log: counting, keep: (event) => queue.add(event), now }),
     refusals,
     async close(timeoutMs) {
-      clearInterval(timer);
+      stopChecks();
       refusals.flush();
       await queue.close(timeoutMs);
       reportLosses();

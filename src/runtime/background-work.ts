@@ -7,6 +7,7 @@ import type { AuditEntry, Log } from '../log/log.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import type { Records } from '../stores/records.ts';
 import type { SingleUse } from '../stores/single-use.ts';
+import { onTicks } from '../ticks.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { addKeyMetrics, createKeyRotation, rotationIntervalMs } from './key-rotation.ts';
 import type { RefusedConnections } from './refused-connections.ts';
@@ -74,23 +75,22 @@ export function startBackgroundWork(
   void compareClocks();
   void reportCommands();
   addKeyMetrics(registry, keys, settings);
-  const timers = [
-    setInterval(() => refused.check(), connectionsIntervalMs),
-    setInterval(reportCommands, commandEventsIntervalMs),
-    setInterval(turnKeys, rotationIntervalMs),
-    setInterval(compareClocks, clocksIntervalMs),
-    setInterval(flush, flushIntervalMs),
-    setInterval(pruneSessions, pruneIntervalMs),
-    setInterval(pruneAudit, auditPruneIntervalMs),
+  const stops = [
+    onTicks(connectionsIntervalMs, () => refused.check()),
+    onTicks(commandEventsIntervalMs, reportCommands),
+    onTicks(rotationIntervalMs, turnKeys),
+    onTicks(clocksIntervalMs, compareClocks),
+    onTicks(flushIntervalMs, flush),
+    onTicks(pruneIntervalMs, pruneSessions),
+    onTicks(auditPruneIntervalMs, pruneAudit),
   ];
-  for (const timer of timers) timer.unref();
   return {
     async flush() {
       refused.flush();
       await flush();
     },
     stop() {
-      for (const timer of timers) clearInterval(timer);
+      for (const stop of stops) stop();
     },
   };
 }

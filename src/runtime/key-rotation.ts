@@ -9,7 +9,7 @@ import { turnsAt } from '../stores/key-schedule.ts';
 import { isOfSeries, type KeySeries } from '../stores/signing-keys.ts';
 
 /** Interval of the rotation step, ms, so that a revoked key is refused within a second. */
-export const rotationIntervalMs = 250;
+export const rotationIntervalMs = 500;
 /** Pause after a failure, ms. */
 const pauseMs = 2_000;
 

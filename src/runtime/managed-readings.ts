@@ -2,6 +2,7 @@ import { managedOf } from '../administration/managed.ts';
 import type { Config } from '../config/sections/schema.ts';
 import type { Log } from '../log/log.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
+import { onTicks } from '../ticks.ts';
 import type { ReloadMetrics } from './reload-metrics.ts';
 
 /** Interval at which a process checks that no other has superseded its configuration, ms. */
@@ -21,7 +22,7 @@ export interface ManagedReadingsOptions {
  */
 export class ManagedReadings {
   readonly #options: ManagedReadingsOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stop: () => void;
   /** Digest of the content that was read last. */
   #digest: string;
   #isSuperseded = false;
@@ -30,7 +31,7 @@ export class ManagedReadings {
   constructor(initial: Config, options: ManagedReadingsOptions) {
     this.#options = options;
     this.#digest = managedOf(initial).digest;
-    this.#timer = setInterval(() => void this.check(), checkIntervalMs).unref();
+    this.#stop = onTicks(checkIntervalMs, () => void this.check());
   }
 
   /** `again` if the users and scope sets are those read last, otherwise `next`: the way in which the configuration is applied. */
@@ -54,7 +55,7 @@ export class ManagedReadings {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stop();
   }
 
   #judge(isSuperseded: boolean): void {

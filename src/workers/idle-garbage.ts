@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { onTicks } from '../ticks.ts';
 
 const pollIntervalMs = 5_000;
 /** Maximum share of one CPU that counts as idle; timers and probes take less. */
@@ -14,11 +15,11 @@ const idlePolls = 2;
 export function collectGarbageWhenIdle(): void {
   let before = process.cpuUsage();
   const watch = watchIdleness(collectGarbage);
-  setInterval(() => {
+  onTicks(pollIntervalMs, () => {
     const { user, system } = process.cpuUsage(before);
     before = process.cpuUsage();
     watch((user + system) / 1_000 / pollIntervalMs);
-  }, pollIntervalMs).unref();
+  });
 }
 
 /**

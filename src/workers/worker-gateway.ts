@@ -1,17 +1,15 @@
 import { createLog } from '../log/log.ts';
-import type { MetricSnapshot, MetricsRegistry } from '../metrics/registry.ts';
+import type { MetricSnapshot } from '../metrics/registry.ts';
 import { exitOnUncaught } from '../serve/exit-on-uncaught.ts';
 import { createProcessParts, type ProcessParts } from '../serve/process-parts.ts';
 import type { CompleteConfiguration, ListenerAddresses, Opened } from '../serve/running-gateway.ts';
 import type { ServingProcess } from '../serve/serving-process.ts';
 import { startProcess } from '../serve/start-process.ts';
 import type { ManagedReading } from '../stores/managed-records.ts';
+import { CountReports } from './count-reports.ts';
 import { collectGarbageWhenIdle } from './idle-garbage.ts';
 import type { WorkerFunctions, WorkerStart } from './worker-api.ts';
 import { type Call, respondTo, type WorkerMessage } from './worker-calls.ts';
-
-/** Interval of reports, ms; counts of that time are lost if a worker is killed. */
-const reportIntervalMs = 250;
 
 /** The members of `process` that a worker uses. */
 export type WorkerTerminal = Pick<NodeJS.Process, 'on' | 'once' | 'send' | 'exit'>;
@@ -60,7 +58,7 @@ class Worker implements WorkerFunctions {
     this.#addresses.resolve(addresses);
     const serving = await required(this.#started);
     this.#serving = serving;
-    reportCounts(required(this.#parts).metrics.registry, this.#report);
+    new CountReports(required(this.#parts).metrics.registry, this.#report).start();
     collectGarbageWhenIdle();
     return serving.opened;
   }
@@ -114,22 +112,6 @@ class Worker implements WorkerFunctions {
     await this.#parts?.log.close();
     this.#terminal.exit(0);
   }
-}
-
-/** Reports the counts whenever they have changed; the timer does not keep the process alive. */
-function reportCounts(
-  registry: Pick<MetricsRegistry, 'counted'>,
-  report: (counts: readonly MetricSnapshot[]) => void,
-): void {
-  let reported = '';
-  const check = async () => {
-    const counts = await registry.counted();
-    const text = JSON.stringify(counts.map(({ samples }) => samples.map(({ value }) => value)));
-    if (text === reported) return;
-    reported = text;
-    report(counts);
-  };
-  setInterval(() => void check(), reportIntervalMs).unref();
 }
 
 /** Returns a part that exists once the worker has started; throws before that. */

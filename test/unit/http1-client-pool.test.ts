@@ -8,7 +8,14 @@ import { headText } from '../../src/http1/message/head-text.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** An upstream that responds on demand, and a pool of connections to it. */
-async function listen(t: Test, bounds: { readonly maxConnections: number; readonly maxWaiting: number }) {
+async function listen(
+  t: Test,
+  bounds: {
+    readonly maxConnections: number;
+    readonly maxWaiting: number;
+    readonly shortestTimeoutMs?: number;
+  },
+) {
   /** The targets received, with their connections, in order. */
   const asked: { readonly target: string; readonly socket: Socket }[] = [];
   const server = createServer((socket) => {
@@ -161,4 +168,21 @@ t.test('the connection that has been free for longest is the one to close', asyn
   t.equal(upstream.closeFree(), true);
   await closed;
   t.strictSame(upstream.load(), { busy: 0, free: 1, upgraded: 0, waiting: 0 });
+});
+
+t.test('timeouts are checked only while there are connections', async (t) => {
+  const { upstream, asked, come } = await listen(t, {
+    maxConnections: 1,
+    maxWaiting: 1,
+    shortestTimeoutMs: 40,
+  });
+  t.equal(upstream.isChecked, false, 'none has been opened yet');
+  for (const count of [1, 2]) {
+    const { ended } = send(upstream, `/${count}`);
+    t.equal(upstream.isChecked, true);
+    await come(count);
+    asked.at(-1)!.socket.destroy();
+    await t.rejects(ended, new UpstreamError('reset'));
+    await eventually('the checks have stopped', () => !upstream.isChecked);
+  }
 });

@@ -4,7 +4,7 @@ import t from 'tap';
 
 /** Folders from the lowest layer up. A file imports from its own folder and from lower layers, never from one beside it. */
 const layers: readonly (readonly string[])[] = [
-  ['reasons.ts'],
+  ['reasons.ts', 'ticks.ts'],
   ['errors.ts'],
   ['http1', 'input', 'log', 'metrics', 'names', 'rules', 'tracing'],
   ['config', 'node-engine'],

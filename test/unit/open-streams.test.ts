@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { HeldNow, Principal } from '../../src/credentials/principal.ts';
 import { type OpenStream, OpenStreams } from '../../src/proxy/open-streams.ts';
+import { eventually } from '../support/eventually.ts';
 
 interface Stream extends OpenStream {
   readonly ends: string[];
@@ -90,4 +91,23 @@ t.test('each credential is checked once, however many streams it has', async (t)
   for (let i = 0; i < 10; i++) open('one');
   await streams.sweep();
   t.equal(checks, 1);
+});
+
+t.test('credentials are checked at intervals only while streams are open', async (t) => {
+  let checks = 0;
+  const { streams, open } = registry(t, async () => {
+    checks++;
+    return null;
+  });
+  t.equal(streams.isSwept, false, 'no stream has been opened yet');
+  for (const count of [1, 2]) {
+    const stream = open('one');
+    t.equal(streams.isSwept, true);
+    await eventually('the stream of the ended session has ended', () => stream.ends.length === 1);
+    t.equal(checks, count);
+    await eventually('the sweeps have stopped', () => !streams.isSwept);
+  }
+  streams.close();
+  open('one');
+  t.equal(streams.isSwept, false, 'it is closed');
 });

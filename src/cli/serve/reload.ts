@@ -1,14 +1,12 @@
-import { statSync, unwatchFile, watchFile } from 'node:fs';
 import { ManagedProblems } from '../../administration/managed.ts';
 import { configuredPaths } from '../../config/configured-files.ts';
 import { formatProblem } from '../../config/report/problems.ts';
 import type { Log } from '../../log/log.ts';
+import { stateNow, WatchedFiles } from '../../runtime/watched-files.ts';
 import type { RunningGateway } from '../../serve/running-gateway.ts';
 import type { Call } from '../command.ts';
 import { linesOf, type ReadConfig, readConfig, warningLines } from '../configuration.ts';
 
-/** Interval at which the files are checked for changes, ms; a symbolic link is followed, so replacing it counts. */
-const pollIntervalMs = 1_000;
 /** Pause between a change and reading it, ms: more files may be about to change. */
 const settleMs = 200;
 
@@ -31,6 +29,7 @@ export class ConfigurationWatch {
   /** True if something has changed that hasn't been read yet. */
   #isStale = false;
   #watched: readonly string[] = [];
+  readonly #files = new WatchedFiles([], () => this.#onChange());
   /** State of the watched files when they were read last. */
   #states: ReadonlyMap<string, string> = new Map();
   #timer: NodeJS.Timeout | undefined;
@@ -55,17 +54,14 @@ export class ConfigurationWatch {
     // While the configuration can't be read, the files that it named before are watched.
     const named = next.config === undefined ? before : configuredPaths(next.config);
     const files = [...new Set([...next.sources, ...named])];
-    for (const file of before) if (!files.includes(file)) unwatchFile(file, this.#onChange);
-    for (const file of files)
-      if (!before.includes(file))
-        watchFile(file, { interval: pollIntervalMs, persistent: false }, this.#onChange);
+    this.#files.watch(files);
     this.#watched = files;
   }
 
   /** Schedules a reload, unless the change has been read already because of a signal. */
-  readonly #onChange = (): void => {
-    if (this.#watched.some((file) => stateOf(file) !== this.#states.get(file))) this.#reloadIn(settleMs);
-  };
+  #onChange(): void {
+    if (this.#watched.some((file) => stateNow(file) !== this.#states.get(file))) this.#reloadIn(settleMs);
+  }
 
   #reloadIn(delayMs: number): void {
     clearTimeout(this.#timer);
@@ -118,17 +114,7 @@ export function logWarnings(read: ReadConfig, log: Log): void {
 }
 
 function statesOf(files: readonly string[]): Map<string, string> {
-  return new Map(files.map((file) => [file, stateOf(file)]));
-}
-
-/** Identity and time of the last change of a file; empty if it can't be read. */
-function stateOf(file: string): string {
-  try {
-    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
-  } catch {
-    return '';
-  }
+  return new Map(files.map((file) => [file, stateNow(file)]));
 }
 
 /** Sentence about the certificate, key or CA file that can't be read or used; undefined for any other error. */

@@ -52,7 +52,8 @@ export class Upstream implements ConnectionOwner {
   readonly #uploads = new Set<UpstreamRequest>();
   readonly #maxUploads: number;
   #upgraded = 0;
-  readonly #timer: NodeJS.Timeout;
+  /** Null while there are no connections. */
+  #timer: NodeJS.Timeout | null = null;
 
   /** `open` creates the connections, by default this engine's own. */
   constructor(
@@ -66,15 +67,31 @@ export class Upstream implements ConnectionOwner {
     this.host = options.host;
     this.#options = options;
     this.#maxUploads = Math.max(1, Math.floor(options.maxConnections / 2));
-    const interval = Math.min(1_000, Math.max(10, options.shortestTimeoutMs / 4));
-    this.#timer = setInterval(() => {
-      const now = performance.now();
-      for (const connection of this.#all) connection.checkTime(now);
-      for (const queue of [this.#queue, this.#uploadQueue])
-        for (const request of queue)
-          if (now - request.waitingSince > request.responseTimeoutMs) this.#giveUp(request);
-    }, interval);
-    this.#timer.unref();
+  }
+
+  #startChecks(): NodeJS.Timeout {
+    const interval = Math.min(1_000, Math.max(10, this.#options.shortestTimeoutMs / 4));
+    return setInterval(() => this.#checkTimes(), interval).unref();
+  }
+
+  #checkTimes(): void {
+    const now = performance.now();
+    for (const connection of this.#all) connection.checkTime(now);
+    for (const queue of [this.#queue, this.#uploadQueue])
+      for (const request of queue)
+        if (now - request.waitingSince > request.responseTimeoutMs) this.#giveUp(request);
+    // Requests only wait while there are connections; the next connection starts the checks again.
+    if (this.#all.size === 0) this.#stopChecks();
+  }
+
+  #stopChecks(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** True while timeouts are checked. */
+  get isChecked(): boolean {
+    return this.#timer !== null;
   }
 
   load(): ConnectionLoad {
@@ -162,7 +179,7 @@ export class Upstream implements ConnectionOwner {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#stopChecks();
     for (const connection of [...this.#all]) connection.destroy();
   }
 
@@ -176,6 +193,7 @@ export class Upstream implements ConnectionOwner {
     this.#options.beforeConnect?.();
     const connection = this.#open(this.#dialler, this);
     this.#all.add(connection);
+    this.#timer ??= this.#startChecks();
     this.#carry(connection, request);
   }
 

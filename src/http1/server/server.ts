@@ -71,7 +71,8 @@ export class Http1Server<Exchange extends ServerExchange> {
   readonly #shared: ConnectionOptions<Exchange>;
   #settings: ServerSettings;
   #tls: ListenerTls | null;
-  #timer: NodeJS.Timeout;
+  /** Null while there are no connections. */
+  #timer: NodeJS.Timeout | null = null;
   #isClosing = false;
   #onLastGone = () => {};
 
@@ -97,7 +98,6 @@ export class Http1Server<Exchange extends ServerExchange> {
     server.on('drop', onDropped);
     // Before any other listener, TLS's included: a connection beyond the limit must cost nothing more.
     server.prependListener('connection', (socket: Socket) => this.#admit(socket, admits));
-    this.#timer = this.#startPolling(limits);
   }
 
   get connections(): number {
@@ -138,8 +138,10 @@ export class Http1Server<Exchange extends ServerExchange> {
     Object.assign(this.#shared, connectionSettings(settings));
     this.#listener.apply(settings);
     this.#listener.server.maxConnections = settings.limits.connections;
-    clearInterval(this.#timer);
-    this.#timer = this.#startPolling(settings.limits);
+    if (this.#timer !== null) {
+      clearInterval(this.#timer);
+      this.#timer = this.#startPolling();
+    }
   }
 
   /**
@@ -164,7 +166,7 @@ export class Http1Server<Exchange extends ServerExchange> {
       const resetTimer = setTimeout(() => this.#reset(), timeoutMs);
       this.#listener.server.close(() => {
         clearTimeout(resetTimer);
-        clearInterval(this.#timer);
+        this.#stopPolling();
         // Node counts a socket as closed before its close event, which logs its request.
         if (this.#connections.size === 0) resolve();
         else this.#onLastGone = resolve;
@@ -190,6 +192,7 @@ export class Http1Server<Exchange extends ServerExchange> {
 
   #accept(connection: ServedConnection<Exchange>, socket: Socket): void {
     this.#connections.set(connection, socket);
+    this.#timer ??= this.#startPolling();
     socket.on('close', () => {
       this.#connections.delete(connection);
       if (this.#connections.size === 0) this.#onLastGone();
@@ -203,12 +206,24 @@ export class Http1Server<Exchange extends ServerExchange> {
     return [...this.#sockets].filter((socket) => !served.has(peerOf(socket)));
   }
 
-  #startPolling(limits: ServerLimits): NodeJS.Timeout {
-    const poll = () => {
-      const now = performance.now();
-      for (const connection of this.#connections.keys()) connection.checkTime(now);
-    };
-    return setInterval(poll, checkIntervalMs(limits)).unref();
+  #startPolling(): NodeJS.Timeout {
+    return setInterval(() => this.#poll(), checkIntervalMs(this.#settings.limits)).unref();
+  }
+
+  #poll(): void {
+    const now = performance.now();
+    for (const connection of this.#connections.keys()) connection.checkTime(now);
+    if (this.#connections.size === 0) this.#stopPolling();
+  }
+
+  #stopPolling(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** True while timeouts are checked. */
+  get isChecked(): boolean {
+    return this.#timer !== null;
   }
 
   #reset(): void {

@@ -2,6 +2,7 @@ import { type BigIntStats, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import { Refusal } from '../../errors.ts';
+import { onTicks } from '../../ticks.ts';
 import { isDamage, isFull, isOfDisk, reasonOfFailure } from './failures.ts';
 import { type LogEvents, LogSize, type LogState } from './log-size.ts';
 
@@ -47,7 +48,7 @@ export class FileHealth {
   readonly #files: OpenFiles;
   readonly #events: FileEvents;
   readonly #log: LogSize;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopWatch: () => void;
   readonly #writeLittle: () => void;
   #doubt: Doubt | null = null;
   /** Time of the last recovery, by `performance.now()`. */
@@ -63,7 +64,7 @@ export class FileHealth {
     this.#events = events;
     this.#log = new LogSize(db, events);
     this.#writeLittle = tinyWrite(db);
-    this.#timer = setInterval(() => this.#watch(), watchIntervalMs).unref();
+    this.#stopWatch = onTicks(watchIntervalMs, () => this.#watch());
   }
 
   get logState(): LogState {
@@ -102,7 +103,7 @@ export class FileHealth {
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#stopWatch();
   }
 
   /** True while the paths of the database and of its side files lead to the open files. */
