@@ -10,8 +10,8 @@ const { port, direction, bodies, bodyBytes, parallel, header, value } = load;
 const headEnd = '\r\n\r\n';
 const head =
   direction === 'download'
-    ? `GET /api/store/body HTTP/1.1\r\nHost: bench\r\n${header}: ${value}${headEnd}`
-    : `PUT /api/store/body HTTP/1.1\r\nHost: bench\r\n${header}: ${value}\r\nContent-Length: ${bodyBytes}${headEnd}`;
+    ? `GET /api/store/body HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${header}: ${value}${headEnd}`
+    : `PUT /api/store/body HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${header}: ${value}\r\nContent-Length: ${bodyBytes}${headEnd}`;
 const expected = direction === 'download' ? bodyBytes : 0;
 
 let started = 0;
