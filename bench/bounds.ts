@@ -7,6 +7,9 @@ import { envoyApiKey } from './peers/envoy.ts';
 import { fastifyHttpProxy } from './peers/fastify-http-proxy.ts';
 import { nginxAuthRequest } from './peers/nginx-auth-request.ts';
 import { cpuAdded, cpuRatio, type Row } from './rows.ts';
+import { isUpkeepSubject, sideBySideName, type UpkeepSubject, upkeepFigure } from './upkeep/figures.ts';
+import type { Upkeep } from './upkeep/measure.ts';
+import { posternRows } from './upkeep/subjects.ts';
 
 /** A bound is judged by the medians of so many rounds or more: those of a few are the machine's mood. */
 export const leastRounds = 12;
@@ -17,7 +20,10 @@ export interface Bound {
   readonly of: Subject;
   /** The peer it is compared with; undefined: with none. */
   readonly against: string | undefined;
-  /** A share of that peer's figure, or microseconds beyond it; with none, microseconds of a decision or milliseconds. */
+  /**
+   * A share of that peer's figure, or microseconds beyond it; with none, microseconds of a decision or
+   * milliseconds; of upkeep, in the unit of its name, beyond that peer's figure if there is one.
+   */
   readonly atMost: number;
 }
 
@@ -30,7 +36,8 @@ export type Subject =
   | 'download'
   | 'upload'
   | 'p50 added'
-  | 'p99 added';
+  | 'p99 added'
+  | UpkeepSubject;
 
 /**
  * Authentication, scopes, identity and an access line must cost well under what bare forwarding costs in Node, and not much
@@ -66,7 +73,36 @@ export const bounds: readonly Bound[] = [
   { peer: 'nginx-postern', of: 'saturation', against: nginxAuthRequest.name, atMost: 1.4 },
   { peer: 'postern-key', of: 'download', against: reference, atMost: 1 },
   { peer: 'postern-key', of: 'upload', against: reference, atMost: 1 },
+  ...upkeepBounds(),
 ];
+
+/** To have an instance at all must cost little: there may be one for each tenant, or beside each service. */
+function upkeepBounds(): Bound[] {
+  const { standard, twoWorkers, remoteStores, pages, sources } = posternRows;
+  const most = (of: UpkeepSubject, atMost: number, peer: string = standard): Bound => ({
+    ...{ peer, of, atMost },
+    against: undefined,
+  });
+  const beyond = (peer: string, of: UpkeepSubject, atMost: number): Bound => ({
+    ...{ peer, of, atMost },
+    against: standard,
+  });
+  return [
+    most('private MiB started', 34),
+    most('private MiB idle', 28),
+    most('private MiB after load', 40),
+    most('start CPU s', 0.25),
+    most('start CPU s', 0.6, sources),
+    most('idle CPU ms/s', 2),
+    most('wake-ups/s', 10),
+    beyond(twoWorkers, 'private MiB started', 60),
+    beyond(twoWorkers, 'private MiB idle', 60),
+    beyond(remoteStores, 'private MiB idle', 10),
+    beyond(pages, 'private MiB idle', 8),
+    most('MiB in all', 4096, sideBySideName),
+    most('CPUs in all', 0.5, sideBySideName),
+  ];
+}
 
 /** The result of a bound; `figure` is undefined if a row it needs was not measured, which counts as not held. */
 export interface Verdict extends Bound {
@@ -80,6 +116,7 @@ export interface Measured {
   readonly offered: readonly OfferedRow[] | undefined;
   readonly halfLoad: readonly HalfLoadRow[] | undefined;
   readonly footprint: readonly FootprintRow[] | undefined;
+  readonly upkeep: Upkeep | undefined;
   readonly decisions: readonly Row[] | undefined;
   readonly bodies: readonly BodyRow[] | undefined;
 }
@@ -94,9 +131,10 @@ export function judge(measured: Measured): Verdict[] {
 }
 
 function figureOf(
-  { saturation, offered, halfLoad, decisions, bodies }: Measured,
+  { saturation, offered, halfLoad, upkeep, decisions, bodies }: Measured,
   { peer, of, against = '' }: Bound,
 ): number | undefined | 'not requested' {
+  if (isUpkeepSubject(of)) return upkeep ? upkeepFigure(upkeep, of, peer, against) : 'not requested';
   if (of === 'saturation') return saturation ? ratioBetween(saturation, peer, against) : 'not requested';
   if (of === 'CPU µs added') return saturation ? addedTo(saturation, peer, against) : 'not requested';
   if (of === '5,000/s') {

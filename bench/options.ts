@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { leastRounds } from './bounds.ts';
+import { quickUpkeep, type UpkeepSettings, wholeUpkeep } from './upkeep/settings.ts';
 
 /** What can be measured: each part has its table in RESULTS.md. */
 export const parts = [
@@ -8,6 +9,7 @@ export const parts = [
   'half-load',
   'start',
   'memory',
+  'upkeep',
   'decisions',
   'bodies',
 ] as const;
@@ -15,7 +17,7 @@ export const parts = [
 export type Part = (typeof parts)[number];
 
 /** Those that have peers of their own. */
-export const ownPeersParts: ReadonlySet<Part> = new Set(['decisions', 'bodies']);
+export const ownPeersParts: ReadonlySet<Part> = new Set(['upkeep', 'decisions', 'bodies']);
 
 /** The options of the command line. */
 export interface Options {
@@ -33,6 +35,8 @@ export interface Options {
   readonly write: boolean;
   /** Whether a bound that is not held fails the run; by default if every peer runs, often enough. */
   readonly check: boolean;
+  /** How long the readings of `upkeep` take, and of how many instances; by default as bounds take to be judged. */
+  readonly upkeep: UpkeepSettings;
   /** The one peer to run under the V8 profiler instead of measuring. */
   readonly profile: string | undefined;
 }
@@ -41,7 +45,8 @@ const defaultRounds = leastRounds;
 const defaultSeconds = 3;
 
 /** The usage line. */
-export const usage = `usage: node bench/run.ts [--only a,b] [--parts ${parts.join(',')}] [--rounds ${defaultRounds}] [--seconds ${defaultSeconds}] [--connections 64] [--[no-]write] [--[no-]check] [--profile PEER]`;
+export const usage = `usage: node bench/run.ts [--only a,b] [--parts ${parts.join(',')}] [--rounds ${defaultRounds}] [--seconds ${defaultSeconds}] [--connections 64] [--[no-]write] [--[no-]check] [--profile PEER]
+  of upkeep: [--quick] [--idle-seconds ${wholeUpkeep.idleSeconds}] [--load-seconds ${wholeUpkeep.loadSeconds}] [--later-seconds ${wholeUpkeep.laterSeconds}] [--instances ${wholeUpkeep.instances}]`;
 
 /** Reads the command line; throws with a readable message when it is wrong. */
 export function parseOptions(args: readonly string[], peerNames: readonly string[]): Options {
@@ -56,6 +61,11 @@ export function parseOptions(args: readonly string[], peerNames: readonly string
       connections: { type: 'string', default: '64' },
       write: { type: 'boolean' },
       check: { type: 'boolean' },
+      quick: { type: 'boolean', default: false },
+      'idle-seconds': { type: 'string' },
+      'load-seconds': { type: 'string' },
+      'later-seconds': { type: 'string' },
+      instances: { type: 'string' },
       profile: { type: 'string' },
     },
   });
@@ -66,7 +76,19 @@ export function parseOptions(args: readonly string[], peerNames: readonly string
   }
   const rounds = parseCount('rounds', values.rounds);
   const seconds = parseCount('seconds', values.seconds);
+  const defaults = values.quick ? quickUpkeep : wholeUpkeep;
+  const count = (name: 'idle-seconds' | 'load-seconds' | 'later-seconds' | 'instances', otherwise: number) =>
+    parseCount(name, values[name] ?? `${otherwise}`);
   const isWhole = only === undefined && values.parts === undefined;
+  const upkeep = {
+    idleSeconds: count('idle-seconds', defaults.idleSeconds),
+    loadSeconds: count('load-seconds', defaults.loadSeconds),
+    laterSeconds: count('later-seconds', defaults.laterSeconds),
+    instances: count('instances', defaults.instances),
+  };
+  const isLong = Object.entries(wholeUpkeep).every(
+    ([name, least]) => upkeep[name as keyof UpkeepSettings] >= least,
+  );
   return {
     only,
     parts: new Set(
@@ -75,8 +97,9 @@ export function parseOptions(args: readonly string[], peerNames: readonly string
     rounds,
     seconds,
     connections: parseCount('connections', values.connections),
-    write: values.write ?? (isWhole && rounds >= defaultRounds && seconds >= defaultSeconds),
+    write: values.write ?? (isWhole && isLong && rounds >= defaultRounds && seconds >= defaultSeconds),
     check: values.check ?? (only === undefined && rounds >= leastRounds),
+    upkeep,
     profile,
   };
 }

@@ -12,6 +12,8 @@ import {
   renderOffered,
   renderSaturation,
 } from './tables.ts';
+import { subjects } from './upkeep/subjects.ts';
+import { markers, renderUpkeep } from './upkeep/table.ts';
 import { renderOutcome, renderVerdicts } from './verdicts.ts';
 
 /** A run, as it is reported. */
@@ -36,7 +38,7 @@ export interface Report {
 
 /** Each part's table under a line that says what it is, for the parts that were measured. */
 export function renderParts(
-  { saturation, offered, halfLoad, footprint, decisions, bodies }: Measured,
+  { saturation, offered, halfLoad, footprint, upkeep, decisions, bodies }: Measured,
   missing: readonly string[],
 ): string {
   const sections = [
@@ -57,6 +59,12 @@ ${renderHalfLoad(halfLoad, missing)}`,
 after that 200, and with ${idleConnections.toLocaleString('en')} idle connections that have each had a response.
 
 ${renderFootprint(footprint, missing)}`,
+    upkeep &&
+      `Upkeep: what it costs to have a row at all.
+
+${markers.begin}
+${renderUpkeep(upkeep)}
+${markers.end}`,
     decisions &&
       `Decisions: who decides for other proxies, asked directly, as many times as each row takes.
 
@@ -97,8 +105,14 @@ What each row does for a request (only Postern writes an access log):
 
 ${peers.map(({ name, version, description }) => `- ${name} (${version}): ${description}`).join('\n')}
 
-Bounds, which \`npm run bench\` enforces:
+${renderSubjects(measured)}Bounds, which \`npm run bench\` enforces:
 
 ${renderVerdicts(verdicts)}
 `;
+}
+
+function renderSubjects({ upkeep }: Measured): string {
+  if (upkeep === undefined) return '';
+  const lines = subjects.map(({ peer }) => `- ${peer.name}: ${peer.description}`);
+  return `Rows of upkeep:\n\n${lines.join('\n')}\n\n`;
 }

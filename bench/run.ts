@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type BodyRow, bodyBytes, measureBodies } from './bodies.ts';
 import { judge, type Measured } from './bounds.ts';
 import { type Field, startField } from './field.ts';
@@ -16,6 +16,9 @@ import { monotonicMicroseconds, renderProfile } from './profile.ts';
 import { type Report, renderParts, renderResults } from './report.ts';
 import { measureSaturation } from './saturation.ts';
 import { createStage, type Stage } from './stage.ts';
+import { measureUpkeep, type Upkeep } from './upkeep/measure.ts';
+import { subjects } from './upkeep/subjects.ts';
+import { renderUpkeep, replaceUpkeep } from './upkeep/table.ts';
 import { renderOutcome, renderVerdicts } from './verdicts.ts';
 
 const profileWarmupSeconds = 6;
@@ -27,7 +30,7 @@ async function main(): Promise<number> {
   try {
     options = parseOptions(
       process.argv.slice(2),
-      peers.map((peer) => peer.name),
+      [...peers, ...subjects.map(({ peer }) => peer)].map((peer) => peer.name),
     );
   } catch (error) {
     say(`${error instanceof Error ? error.message : error}\n${usage}`);
@@ -55,17 +58,25 @@ async function compare(options: Options): Promise<number> {
   const compared = await onStage(createStage(connections, 'upstream'), (stage) =>
     compareRequests(stage, options),
   );
+  const upkeep = options.parts.has('upkeep') ? await compareUpkeep(options) : undefined;
   const decided = options.parts.has('decisions')
     ? await onStage(createStage(connections, 'upstream'), (stage) => compareDecisions(stage, options))
     : undefined;
   const bodies = options.parts.has('bodies') ? await compareBodies(connections, rounds) : undefined;
-  const measured = { ...compared.measured, decisions: decided?.rows, bodies: bodies?.rows };
+  const measured = { ...compared.measured, upkeep, decisions: decided?.rows, bodies: bodies?.rows };
   const verdicts = judge(measured);
-  const failed = [...compared.failed, ...(decided?.failed ?? []), ...(bodies?.failed ?? [])];
+  const failed = [
+    ...compared.failed,
+    ...(upkeep?.failed ?? []),
+    ...(decided?.failed ?? []),
+    ...(bodies?.failed ?? []),
+  ];
   say(`\n${renderParts(measured, compared.missing)}\n\n${renderVerdicts(verdicts)}`);
   say(`\n${renderOutcome(verdicts, failed, rounds)}`);
 
-  if (options.write)
+  const isUpkeepAlone = options.parts.size === 1 && upkeep !== undefined;
+  if (options.write && isUpkeepAlone) writeUpkeep(upkeep, ['bench/RESULTS.md', 'docs/operations.md']);
+  else if (options.write)
     write({
       ...compared,
       failed,
@@ -86,10 +97,27 @@ function write(report: Report): void {
   writeFileSync(new URL('RESULTS.md', import.meta.url), renderResults(report));
   for (const [name, picture] of picturesOf(report.measured))
     writeFileSync(new URL(`../docs/images/${name}`, import.meta.url), picture);
+  if (report.measured.upkeep !== undefined) writeUpkeep(report.measured.upkeep, ['docs/operations.md']);
+}
+
+/** Puts the table of upkeep into documents that have its markers. */
+function writeUpkeep(upkeep: Upkeep, documents: readonly string[]): void {
+  for (const name of documents) {
+    const document = new URL(`../${name}`, import.meta.url);
+    writeFileSync(document, replaceUpkeep(readFileSync(document, 'utf8'), renderUpkeep(upkeep)));
+  }
+}
+
+function compareUpkeep({ upkeep: settings, rounds, only, connections }: Options): Promise<Upkeep> {
+  const canPace = pacedLoadVersion() !== undefined;
+  return measureUpkeep({
+    ...{ settings, rounds, canPace, only, say },
+    onStage: (play) => onStage(createStage(connections, 'upstream'), play),
+  });
 }
 
 type Compared = Pick<Report, 'peers' | 'missing' | 'failed' | 'pinning' | 'generator'> & {
-  readonly measured: Omit<Measured, 'decisions' | 'bodies'>;
+  readonly measured: Omit<Measured, 'upkeep' | 'decisions' | 'bodies'>;
 };
 
 async function compareRequests(stage: Stage, options: Options): Promise<Compared> {

@@ -1,5 +1,6 @@
 import { leastRounds, type Verdict } from './bounds.ts';
 import { formatRatio } from './tables.ts';
+import { isUpkeepSubject } from './upkeep/figures.ts';
 
 /** One line for each bound: held or not. */
 export function renderVerdicts(verdicts: readonly Verdict[]): string {
@@ -24,10 +25,15 @@ export function renderOutcome(
 }
 
 function renderVerdict({ peer, of, against, figure, atMost, passed }: Verdict): string {
+  const found = figure === undefined ? 'not measured' : formatRatio(figure);
+  const outcome = `${found}, ${passed ? 'held' : 'NOT HELD'}`;
+  if (isUpkeepSubject(of)) {
+    const more = against === undefined ? '' : ` more than ${against}`;
+    return `${peer}, ${of} at most ${formatRatio(atMost)}${more}: ${outcome}`;
+  }
   const isCost = of === 'CPU µs added';
   const subject = isCost ? `saturation: ${of}` : /added/.test(of) ? `half load: ${of}` : `${of}: CPU`;
   const limit = `${against === undefined ? '' : ` ${isCost ? 'to' : '÷'} ${against}`} at most ${formatRatio(atMost)}`;
   const unit = against !== undefined ? '' : of === 'decision' ? ' µs' : ' ms';
-  const found = figure === undefined ? 'not measured' : formatRatio(figure);
-  return `${peer}, ${subject}${limit}${unit}: ${found}, ${passed ? 'held' : 'NOT HELD'}`;
+  return `${peer}, ${subject}${limit}${unit}: ${outcome}`;
 }

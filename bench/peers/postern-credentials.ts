@@ -7,16 +7,26 @@ const administrator = { username: 'bench', password: 'correct horse battery stap
 
 /** Activates a fresh Postern and mints its keys. */
 export async function createKeys(baseUrl: string): Promise<Credentials> {
+  return { header: 'X-API-Key', values: await createCredentials(await keyMint(baseUrl)) };
+}
+
+/** Activates a fresh Postern and mints a single key. */
+export async function createKey(baseUrl: string): Promise<Credentials> {
+  const mint = await keyMint(baseUrl);
+  return { header: 'X-API-Key', values: [await mint(0)] };
+}
+
+/** Activates a fresh Postern; returns what mints a key, by its number. */
+async function keyMint(baseUrl: string): Promise<(index: number) => Promise<string>> {
   await activate(baseUrl);
   const token = await signIn(baseUrl);
-  const values = await createCredentials(async (index) => {
+  return async (index) => {
     const response = await post(`${baseUrl}/api/admin/api-keys/`, {
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ label: `bench ${index}`, scopes: ['store:read'] }),
     });
     return stringField(response, 'key');
-  });
-  return { header: 'X-API-Key', values };
+  };
 }
 
 /** Activates a fresh Postern and signs in repeatedly: each access token belongs to its own session. */

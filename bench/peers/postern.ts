@@ -3,6 +3,7 @@ import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../machine.ts';
+import { imageSettings, isBuilt } from '../upkeep/image.ts';
 import { asPeer, startListening } from './launch.ts';
 import type { Credentials, Peer } from './peer.ts';
 import { bootstrapToken, createBearerTokens, createKeys, createWebCookies } from './postern-credentials.ts';
@@ -85,7 +86,8 @@ export const posternKeyNodeEngine = createPosternPeer({
   engine: 'node',
 });
 
-interface PosternPeer {
+/** What distinguishes a row of Postern. */
+export interface PosternPeer {
   readonly name: string;
   readonly description: string;
   readonly createCredentials: (baseUrl: string) => Promise<Credentials>;
@@ -95,21 +97,31 @@ interface PosternPeer {
   readonly engine?: 'built_in' | 'node';
   /** Whether there are pages for people, and the route takes the web cookie. Default: false. */
   readonly isForBrowsers?: boolean;
+  /** True if the pages have the console. Default: false. */
+  readonly hasConsole?: boolean;
   /** Default: 1. */
   readonly workers?: number;
   /** How the upstream verifies who sends each request. Default: it doesn't. */
   readonly assertion?: 'HS256' | 'EdDSA';
+  /** True if it is what `npm run build` emits, started as the image starts it. Default: false, from its sources. */
+  readonly isShipped?: boolean;
+  /** False if it may use every CPU. Default: true with one worker. */
+  readonly isPinned?: boolean;
 }
 
-function createPosternPeer({
+/** Makes a row of Postern. */
+export function createPosternPeer({
   name,
   description,
   createCredentials,
   storeServer,
   engine = 'built_in',
   isForBrowsers = false,
+  hasConsole = false,
   workers = 1,
   assertion,
+  isShipped = false,
+  isPinned = workers === 1,
 }: PosternPeer): Peer {
   return {
     name,
@@ -118,25 +130,31 @@ function createPosternPeer({
     identity: 'X-Auth-Subject',
     version() {
       const server = storeServer?.version();
-      if (!existsSync(mainFile) || (storeServer !== undefined && server === undefined)) return undefined;
+      if (
+        !(isShipped ? isBuilt() : existsSync(mainFile)) ||
+        (storeServer !== undefined && server === undefined)
+      )
+        return undefined;
       const { version } = JSON.parse(readFileSync(packageFile, 'utf8'));
       return server === undefined ? version : `${version}, ${server}`;
     },
     async start(given) {
-      const surroundings = workers > 1 ? { ...given, cpu: undefined } : given;
+      const surroundings = isPinned ? given : { ...given, cpu: undefined };
       const port = await freePort();
       const managementPort = await freePort();
       const file = join(surroundings.directory, `${name}.yaml`);
       const server = await storeServer?.start(surroundings);
       const files = { records: `sqlite:${name}-records.db`, sessions: `sqlite:${name}-sessions.db` };
       const { upstreamPort } = surroundings;
-      const places = { port, managementPort, upstreamPort, engine, isForBrowsers, workers };
+      const places = { port, managementPort, upstreamPort, engine, isForBrowsers, hasConsole, workers };
       const secretFile = join(surroundings.directory, `${name}.secret`);
       if (assertion === 'HS256') writeFileSync(secretFile, randomBytes(48).toString('base64'));
       const proof = assertion && proofs[assertion](secretFile);
       writeFileSync(file, configuration({ ...places, ...files, ...server?.stores, proof }));
-      const args = [...surroundings.nodeArguments, mainFile, 'serve', '--config', file];
-      const postern = await startListening(surroundings, { name, command: process.execPath, args }, port);
+      const shipped = isShipped ? imageSettings() : { args: [mainFile], env: {} };
+      const args = [...surroundings.nodeArguments, ...shipped.args, 'serve', '--config', file];
+      const program = { name, command: process.execPath, args, env: shipped.env };
+      const postern = await startListening(surroundings, program, port);
       const credentials = await createCredentials(`http://127.0.0.1:${port}`);
       const peer = asPeer(surroundings, port, credentials, [postern, ...(server?.counted ?? [])]);
       return {
@@ -179,6 +197,7 @@ function configuration(at: {
   readonly upstreamPort: number;
   readonly engine: string;
   readonly isForBrowsers: boolean;
+  readonly hasConsole: boolean;
   readonly workers: number;
   readonly records: string;
   readonly sessions: string;
@@ -202,7 +221,7 @@ upstreams:
   app: { url: 'http://127.0.0.1:${upstreamPort}'${proof} }
 routes:
   - { prefix: /api, upstream: app, browser: ${isForBrowsers}, scopes: { read: ['store:read'], write: ['store:read'] } }
-${isForBrowsers ? 'web: {}' : ''}
+${isForBrowsers ? `web: ${at.hasConsole ? '{ console: {} }' : '{}'}` : ''}
 log: { level: info }
 workers: ${at.workers}
 ${at.workers > 1 ? unevenShares : ''}

@@ -33,6 +33,13 @@ t.test('who decides for other proxies is asked as each of them asks', async (t) 
   t.notMatch(stdout, 'FAILED');
 });
 
+t.test('what it costs to have a row at all is measured in seconds, if it is to be quick', async (t) => {
+  const size = ['--parts', 'upkeep', '--only', 'http-proxy-3', '--quick', '--rounds', '1', '--no-check'];
+  const { stdout } = await run(process.execPath, ['bench/run.ts', ...size]);
+  t.match(stdout, /^\| http-proxy-3 +\| +\d+ \| +\d+ \| +[\d.]+ \|/m);
+  t.notMatch(stdout, 'FAILED');
+});
+
 t.test('a part that is not there is refused', async (t) => {
   await t.rejects(run(process.execPath, ['bench/run.ts', '--parts', 'everything']), { code: 2 });
 });

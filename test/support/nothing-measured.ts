@@ -6,6 +6,7 @@ export const nothingMeasured: Measured = {
   offered: undefined,
   halfLoad: undefined,
   footprint: undefined,
+  upkeep: undefined,
   decisions: undefined,
   bodies: undefined,
 };

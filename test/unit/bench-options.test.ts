@@ -15,6 +15,8 @@ t.test('a run that is smaller in any way writes nothing', async (t) => {
     ['--seconds', '1'],
     ['--only', 'a'],
     ['--parts', 'offered'],
+    ['--quick'],
+    ['--instances', '10'],
   ])
     t.equal(parse(...args).write, false, args.join(' '));
   t.equal(parse('--rounds', '1', '--write').write, true);
@@ -32,6 +34,18 @@ t.test('some peers alone are measured without bodies, and not checked', async (t
 t.test('parts are those that are named', async (t) => {
   t.same([...parse('--parts', 'offered,start').parts], ['offered', 'start']);
 });
+
+t.test(
+  'upkeep is measured over its whole time unless it is to be quick, and each time can be set',
+  async (t) => {
+    t.same(parse().upkeep, { idleSeconds: 20, loadSeconds: 60, laterSeconds: 600, instances: 100 });
+    t.same(parse('--quick').upkeep, { idleSeconds: 1, loadSeconds: 1, laterSeconds: 1, instances: 2 });
+    t.match(parse('--quick', '--instances', '5', '--later-seconds', '9').upkeep, {
+      instances: 5,
+      laterSeconds: 9,
+    });
+  },
+);
 
 t.test('unknown peers, parts and counts are refused', async (t) => {
   t.throws(() => parse('--only', 'c'), /no peer "c"/);
