@@ -36,8 +36,8 @@ export function renderUpkeep({ settings, rows, sideBySide, missing }: Upkeep): s
       : `${sideBySide.instances} instances side by side, each with its own stores and a request a second: ${sideBySide.proportionalMiB.toFixed(0)} MiB in all
 (${sideBySide.privateMiB.toFixed(0)} MiB of it private), and ${sideBySide.cpus.toFixed(2)} CPUs.`;
   return `Each row from its start to its first 200, as the image starts Postern where nothing else is said. Memory: private is what its
-processes have written of their own (\`Private_Dirty\`); \`Pss\` counts an equal part of each page that processes share, too. It was read
-after that 200, ${idleSeconds} s later, and after ${loadSeconds} s of ${loadPerSecond.toLocaleString('en')} requests a second and ${laterSeconds} s idle, beside the other rows.
+processes have written of their own (\`Private_Dirty\`); \`Pss\` counts an equal part of each page that processes share, too. It was
+read after that 200, ${idleSeconds} s later, and after ${loadSeconds} s of ${loadPerSecond.toLocaleString('en')} requests a second and ${laterSeconds} s idle, beside the other rows.
 
 ${align(headings, cells, missing)}
 
