@@ -27,7 +27,8 @@ export class Connection {
   readonly #options: ConnectionOptions;
   /** Time for which a silent connection is kept, ms: a new one may get through where an old one hangs. */
   readonly #silenceLimitMs: number;
-  readonly #probeTimer: NodeJS.Timeout;
+  /** Runs while the store is unavailable. */
+  #probeTimer: NodeJS.Timeout;
   readonly #firstConnectionTimer: NodeJS.Timeout;
   #client: CommandClient;
   #silentSince: number;
@@ -47,8 +48,7 @@ export class Connection {
     this.#silenceLimitMs = Math.max(500, 2 * options.commandTimeoutMs);
     this.#client = this.#start();
     this.#silentSince = performance.now();
-    this.#probeTimer = setInterval(() => void this.#probe(), probeIntervalMs);
-    this.#probeTimer.unref();
+    this.#probeTimer = this.#startProbing();
     // A store that was never available is reported like one that was lost.
     this.#firstConnectionTimer = setTimeout(
       () => options.events.onUnavailable(reasonOf(this.#lastError), this.#silentSince),
@@ -97,6 +97,10 @@ export class Connection {
     this.#client.disconnect();
   }
 
+  #startProbing(): NodeJS.Timeout {
+    return setInterval(() => void this.#probe(), probeIntervalMs).unref();
+  }
+
   #start(): CommandClient {
     const started = this.#options.open();
     // The commands report failures. This listener only notes the reason for the log; without it, the event would end the process.
@@ -131,6 +135,8 @@ export class Connection {
   #becomeUnavailable(cause: Error, sentAt: number): void {
     this.#silentSince = performance.now();
     this.#availability.fail(cause.message, sentAt);
+    clearInterval(this.#probeTimer);
+    if (this.isDown) this.#probeTimer = this.#startProbing();
   }
 
   async #probe(): Promise<void> {
@@ -154,6 +160,7 @@ export class Connection {
 
   #onAvailable(): void {
     this.#failures = 0;
+    clearInterval(this.#probeTimer);
     clearTimeout(this.#firstConnectionTimer);
     this.#options.events.onAvailable();
   }
