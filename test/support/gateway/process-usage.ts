@@ -43,3 +43,22 @@ export function watchResident(pid: number): { stop(): number } {
 export function mebibytes(bytes: number): number {
   return Math.round((bytes / 2 ** 20) * 10) / 10;
 }
+
+/** Times that the threads of a process have waited for something and been woken, so far. */
+export function wakeUps(pid: number): number {
+  const count = /^voluntary_ctxt_switches:\s*(\d+)$/m;
+  return ofThreads(pid, 'status', (text) => Number(count.exec(text)?.[1]));
+}
+
+/** CPU time of the threads of a process so far, in ms, to the nanosecond. */
+export function cpuMilliseconds(pid: number): number {
+  return ofThreads(pid, 'schedstat', (text) => Number(text.split(' ')[0]) / 1e6);
+}
+
+function ofThreads(pid: number, file: string, read: (text: string) => number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.reduce(
+    (sum, thread) => sum + read(readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'utf8')),
+    0,
+  );
+}
