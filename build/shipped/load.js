@@ -4,7 +4,6 @@ const { join } = require('node:path');
 const { Script } = require('node:vm');
 
 const folder = join(__dirname, 'program');
-const opening = '(function (exports, require, module, __filename, __dirname) {';
 /** Parts that have run, by name: their module and script. */
 const parts = new Map();
 
@@ -12,18 +11,25 @@ const parts = new Map();
 function load(name) {
   const known = parts.get(name);
   if (known !== undefined) return known.module.exports;
-  const script = compile(name, readCodeCache(name));
+  const filename = join(folder, name);
+  let script;
+  // Node maps the stacks only of what its own loader has loaded.
+  if (process.sourceMapsEnabled) require(filename);
+  else {
+    script = compile(name, readCodeCache(name));
+    script.runInThisContext();
+  }
+  const run = globalThis.posternPart;
   const module = { exports: {} };
   parts.set(name, { module, script });
-  script.runInThisContext()(module.exports, requireFromPart, module, join(folder, name), folder);
+  run(module.exports, requireFromPart, module, filename, folder);
   return module.exports;
 }
 
 /** Makes the script of a part. V8 refuses a cache that another version of it has made, and compiles the source. */
 function compile(name, cachedData) {
   const filename = join(folder, name);
-  const source = `${opening}${readFileSync(filename, 'utf8')}\n})`;
-  return new Script(source, { filename, columnOffset: -opening.length, cachedData });
+  return new Script(readFileSync(filename, 'utf8'), { filename, cachedData });
 }
 
 function requireFromPart(name) {
@@ -38,7 +44,4 @@ function readCodeCache(name) {
   }
 }
 
-// Node maps the stacks of what its own loader has loaded, and no other.
-const loadWithSourceMap = (name) => require(join(folder, name));
-
-module.exports = { load: process.sourceMapsEnabled ? loadWithSourceMap : load, compile, parts };
+module.exports = { load, compile, parts };

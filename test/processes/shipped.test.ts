@@ -36,6 +36,11 @@ t.test('each part has a code cache that this Node takes', async (t) => {
   }
 });
 
+t.test('each part is strict, as its sources are', async (t) => {
+  for (const part of parts)
+    t.match(readFileSync(join(dist, 'program', part), 'utf8'), /^[^;]{0,90}["'`]use strict["'`];/, part);
+});
+
 t.test('parts need no other packages than those that the package names', async (t) => {
   const { dependencies } = JSON.parse(readFileSync(join(dist, 'package.json'), 'utf8'));
   const needed = new Set<string>();

@@ -9,6 +9,7 @@ import { run } from '../../../src/cli/run.ts';
 import { type ApiClient, createApiClient } from '../clients/api-client.ts';
 import { makeTemporaryFolder } from '../temporary-folder.ts';
 import { type TestScope, testConfig } from './gateway.ts';
+import { mainFile } from './main-file.ts';
 import { spawnNode } from './node-process.ts';
 import { createSecretWatch } from './secret-watch.ts';
 
@@ -52,7 +53,6 @@ export interface CommandFolder {
   serve(args?: readonly string[], nodeArgs?: readonly string[]): Promise<ServeProcess>;
 }
 
-const main = join(import.meta.dirname, '../../../src/main.ts');
 const listening =
   /^postern: listening on http:\/\/127\.0\.0\.1:(\d+), management on http:\/\/127\.0\.0\.1:(\d+)$/m;
 
@@ -126,7 +126,7 @@ export function startPostern(
     env = {},
   }: { readonly nodeArgs?: readonly string[]; readonly env?: Record<string, string> } = {},
 ): StartedCommand {
-  const child = spawnNode([...nodeArgs, main, ...args], { env: { ...process.env, ...env } });
+  const child = spawnNode([...nodeArgs, mainFile, ...args], { env: { ...process.env, ...env } });
   let stdout = '';
   let stderr = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {

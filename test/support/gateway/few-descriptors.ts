@@ -1,13 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import { connectRaw, type RawConnection, type RawResponse } from '../clients/raw-client.ts';
 import { administrator, bootstrapToken } from './gateway.ts';
 import { startGatewayProcess } from './gateway-process.ts';
+import { mainFile } from './main-file.ts';
 import { scrape } from './scrape.ts';
-
-const main = join(import.meta.dirname, '../../../src/main.ts');
 
 /** An upstream that keeps connections open, holds every response to `/…/held` back, and agrees to every upgrade. */
 export interface HoldingUpstream {
@@ -71,7 +69,7 @@ export async function startNarrowGateway(
   descriptors: number,
   config: object,
 ): Promise<NarrowGateway> {
-  const limited = ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh', process.execPath, main];
+  const limited = ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh', process.execPath, mainFile];
   const { port, managementPort, api, logLines } = await startGatewayProcess(t, {
     config,
     program: ['env', '-u', 'NODE_OPTIONS', ...limited],

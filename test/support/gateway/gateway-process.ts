@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 import { type ApiClient, createApiClient } from '../clients/api-client.ts';
 import { makeTemporaryFolder } from '../temporary-folder.ts';
 import { bootstrapToken, type TestScope, testConfig } from './gateway.ts';
+import { mainFile } from './main-file.ts';
 import { spawnNode } from './node-process.ts';
 import { createSecretWatch } from './secret-watch.ts';
 
@@ -31,7 +32,6 @@ export interface GatewayProcess {
   killed(): Promise<void>;
 }
 
-const main = join(import.meta.dirname, '../../../src/main.ts');
 const listening = /listening on https?:\/\/127\.0\.0\.1:(\d+), management on http:\/\/127\.0\.0\.1:(\d+)/;
 
 /**
@@ -60,7 +60,7 @@ export async function startGatewayProcess(
   const [program, ...before] = options.program ?? [];
   const child =
     program === undefined
-      ? spawnNode([main, ...serve], { stdio })
+      ? spawnNode([mainFile, ...serve], { stdio })
       : spawn(program, [...before, ...serve], { stdio });
   closeSync(log);
   const secrets = createSecretWatch();

@@ -36,7 +36,8 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-function familyOf(pid: number): number[] {
+/** The process and its descendants, parents first. */
+export function familyOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
   return [pid, ...children.map(Number)];
 }
