@@ -5,10 +5,7 @@ import { onTicks } from '../ticks.ts';
 /** Interval of the checks, ms. A symbolic link is followed, so replacing it counts. */
 const checkIntervalMs = 1_000;
 
-/**
- * Files of which each change is noticed within about a second. They are read one after the other: a file system that hangs holds
- * one thread of libuv's and not the event loop.
- */
+/** Files of which each change is noticed within about a second; a file system that hangs doesn't hold the event loop. */
 export class WatchedFiles {
   readonly #onChange: () => void;
   #states = new Map<string, string>();
@@ -32,21 +29,23 @@ export class WatchedFiles {
     if (this.#isChecking) return;
     this.#isChecking = true;
     const states = this.#states;
-    let isChanged = false;
-    for (const [file, before] of states) {
-      const state = await stat(file, { bigint: true }).then(stateOf, () => '');
-      if (state === before) continue;
-      states.set(file, state);
-      isChanged = true;
-    }
+    const changes = await Promise.all([...states].map(([file, before]) => hasChanged(file, before, states)));
     this.#isChecking = false;
-    if (isChanged && !this.#isClosed) this.#onChange();
+    if (changes.includes(true) && !this.#isClosed) this.#onChange();
   }
 
   close(): void {
     this.#stop();
     this.#isClosed = true;
   }
+}
+
+/** Keeps the present state of a file; resolves to true if it is another one. */
+async function hasChanged(file: string, before: string, states: Map<string, string>): Promise<boolean> {
+  const state = await stat(file, { bigint: true }).then(stateOf, () => '');
+  if (state === before) return false;
+  states.set(file, state);
+  return true;
 }
 
 /** Identity and time of the last change of a file; empty if it can't be read. */

@@ -30,3 +30,18 @@ t.test('calls of different intervals fall on the same ticks', async (t) => {
   await new Promise((resolve) => setTimeout(resolve, 600));
   t.equal(turns.length, before, 'nothing runs once it is stopped');
 });
+
+t.test('ticks go on once something needs them again', async (t) => {
+  const alive = setInterval(() => {}, 1_000);
+  t.teardown(() => clearInterval(alive));
+  for (let round = 0; round < 2; round++) {
+    let calls = 0;
+    const stop = onTicks(500, () => {
+      calls += 1;
+    });
+    await eventually('it has run', () => calls > 0);
+    stop();
+    // The last tick finds nothing to run.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+  }
+});
