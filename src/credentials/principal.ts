@@ -3,9 +3,7 @@ import { FieldBlock } from '../http1/message/head-text.ts';
 import type { SessionOrigin } from '../stores/session-origin.ts';
 import { HeldScopes } from './scopes.ts';
 
-/**
- * A caller with its credential: created once per credential and records version, then read on every request.
- */
+/** A caller with its credential: created once per credential and records version, then read on every request. */
 export interface Principal {
   readonly kind: 'session' | 'api_key';
   /** The user id; for a key, that of the user who minted it. */

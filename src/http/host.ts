@@ -3,9 +3,7 @@ import { Refusal } from '../errors.ts';
 import { canonicalAddress } from '../http1/server/peer-address.ts';
 import type { RequestHead } from './request-head.ts';
 
-/**
- * Creates the test for the host of an origin in a Host header (RFC 9110 §7.2): in any case, with or without its default port.
- */
+/** Creates the test for the host of an origin in a Host header (RFC 9110 §7.2): in any case, with or without its default port. */
 export function createIsHostOf(origin: string): (host: string) => boolean {
   const { host, hostname, port, protocol } = new URL(origin);
   const spelt = new Set([host, `${hostname}.${port === '' ? '' : `:${port}`}`]);

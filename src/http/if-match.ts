@@ -10,9 +10,8 @@ export function entityTagOf({ version }: { readonly version: number }): string {
 }
 
 /**
- * Refuses `precondition_failed` unless `If-Match` (RFC 9110 §13.1.1) is absent, `*`, or names the record's version; tags
- * compare strongly, so a weak one matches nothing, and neither does what is malformed. Without a record any `If-Match` is
- * refused.
+ * Refuses `precondition_failed` unless `If-Match` (RFC 9110 §13.1.1) is absent, `*`, or names the record's version; tags compare
+ * strongly, so a weak one matches nothing, and neither does what is malformed. Without a record any `If-Match` is refused.
  */
 export function assertIfMatch({ raw }: RequestHead, record: { readonly version: number } | undefined): void {
   const values = raw.filter((_, index) => index % 2 === 1 && raw[index - 1]!.toLowerCase() === 'if-match');

@@ -1,7 +1,4 @@
-/**
- * Follows one direction of a WebSocket by its frame headers (RFC 6455 §5.2), to know when a frame of our own may be
- * inserted.
- */
+/** Follows one direction of a WebSocket by its frame headers (RFC 6455 §5.2), to know when a frame of our own may be inserted. */
 export class FrameFollower {
   /** Payload bytes of the current frame still to come. */
   #payload = 0;

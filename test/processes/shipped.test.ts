@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -15,9 +15,16 @@ const main = join(dist, 'main.js');
 t.teardown(() => rmSync(folder, { recursive: true }));
 t.setTimeout(240_000);
 
-const plain = { ...process.env, NODE_OPTIONS: '', NODE_COMPILE_CACHE: '' };
-const run = (args: readonly string[], env: NodeJS.ProcessEnv = plain) =>
-  execFileSync(process.execPath, args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Node as operators start it, without what the test runner has every Node load. */
+const node = (args: readonly string[]) => {
+  const plain = ['-u', 'NODE_OPTIONS', '-u', 'NODE_COMPILE_CACHE', process.execPath];
+  return spawnSync('env', [...plain, ...args], { encoding: 'utf8' });
+};
+const run = (args: readonly string[]) => {
+  const { status, stdout, stderr } = node(args);
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+};
 
 run(['build/bundle.ts', dist]);
 cpSync('package.json', join(folder, 'package.json'));
@@ -65,7 +72,7 @@ t.test('notices name every package that is in the parts', async (t) => {
 t.test('it serves pages, the console and requests, by two workers', async (t) => {
   const gateway = await startGatewayProcess(t, {
     config: { workers: 2, endpoints: { users: 'own' }, web: { console: {} } },
-    program: [process.execPath, main],
+    program: ['env', '-u', 'NODE_OPTIONS', '-u', 'NODE_COMPILE_CACHE', process.execPath, main],
   });
   const { api, managementPort } = gateway;
   const { status: activated } = await api.activate('ada', password, bootstrapToken);
@@ -107,8 +114,7 @@ t.test('stacks name source files where Node is asked for them', async (t) => {
     process.stdout.write = () => console.error(new Error('written').stack);
     require('./dist/load.js').load('./postern.js');`,
   );
-  const stackOf = (...options: string[]) =>
-    spawnSync(process.execPath, [...options, program], { encoding: 'utf8', env: plain }).stderr;
+  const stackOf = (...options: string[]) => node([...options, program]).stderr;
   t.match(stackOf('--enable-source-maps'), /src\/cli\/run\.ts:\d+/);
   t.match(stackOf(), /program\/postern\.js:\d+/);
 });

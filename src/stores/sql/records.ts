@@ -12,10 +12,7 @@ import { createSigningKeys } from './signing-keys.ts';
 import { createUserRecords } from './user-records.ts';
 import { createUsers } from './users.ts';
 
-/**
- * Creates the part of the records store that is the same in every SQL database; `now` is the clock, in epoch
- * milliseconds.
- */
+/** Creates the part of the records store that is the same in every SQL database; `now` is the clock, in epoch milliseconds. */
 export function createSqlRecords(database: SqlDatabase, now: () => number, seals: RecordSeals) {
   return {
     ...createUsers(database, now),
