@@ -55,8 +55,8 @@ upstream itself at that rate, and what ${fastest} adds at that very rate. Below 
 
 ${renderHalfLoad(halfLoad, missing)}`,
     footprint &&
-      `Start: from the process to its first 200 (Postern from its TypeScript sources). Memory, what processes share counted once:
-after that 200, and with ${idleConnections.toLocaleString('en')} idle connections that have each had a response.
+      `Start: from the process to its first 200 (Postern from its TypeScript sources), three rounds at most. Memory, what processes
+share counted once: after that 200, and with ${idleConnections.toLocaleString('en')} idle connections that have each had a response.
 
 ${renderFootprint(footprint, missing)}`,
     upkeep &&
