@@ -7,13 +7,13 @@ import type { ListenerParts } from './http-listener.ts';
 /** Dependencies of listeners for decisions. */
 export interface DecisionListenerParts extends ListenerParts {
   readonly metrics: GatewayMetrics;
-  /** True if one more connection of a proxy may be open. */
+  /** True if the process has file descriptors for one more connection of a proxy. */
   readonly hasRoom: () => boolean;
-  /** Connections of peers that may not ask, on all listeners. */
+  /** Connections of peers that may not ask for decisions, on all listeners. */
   readonly strangers: Strangers;
 }
 
-/** The proxies that may ask on one listener of `forward_auth`, and their open connections. */
+/** The proxies that may ask for decisions on one listener of `forward_auth`, and their open connections. */
 export class AskingProxies {
   /** Position of the listener in `forward_auth`. */
   readonly index: number;
@@ -39,7 +39,7 @@ export class AskingProxies {
     return this.askers.proxies.isTrusted(address);
   }
 
-  /** Admits the proxies of another configuration from now on. */
+  /** Switches to the proxies and limits of another configuration. */
   apply(config: Config): void {
     this.askers = askersOf(config.forward_auth[this.index]!, config);
     this.#mostConnections = config.limits.connections;

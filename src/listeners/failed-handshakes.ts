@@ -8,14 +8,14 @@ import { type Counts, type MetricsRegistry, zeroCounts } from '../metrics/regist
 
 const logIntervalMs = 60_000;
 
-/** Failed TLS handshakes: counted by reason, and logged at once, but no more than one line a minute. */
+/** Counts failed TLS handshakes by reason and logs them: the first one at once, then at most one line a minute. */
 export class FailedHandshakes {
   readonly #log: Pick<Log, 'info'>;
   readonly #counts: Counts<HandshakeFailureReason>;
   readonly #intervalMs: number;
   #unreported: Counts<HandshakeFailureReason> | null = null;
   #last: (HandshakeFailure & { readonly listener: string }) | null = null;
-  /** Runs for an interval after each line. */
+  /** Timer of the interval after a log line; null: the next failure is logged at once. */
   #timer: NodeJS.Timeout | null = null;
 
   constructor(log: Pick<Log, 'info'>, registry: Pick<MetricsRegistry, 'counts'>, intervalMs = logIntervalMs) {
@@ -29,7 +29,7 @@ export class FailedHandshakes {
     );
   }
 
-  /** `listener`: its key in the configuration. */
+  /** Counts a failure; `listener` is the listener's key in the configuration. */
   count(failure: HandshakeFailure, listener: string): void {
     const { reason } = failure;
     this.#counts[reason]++;

@@ -19,8 +19,7 @@ export interface FinishedParts {
 }
 
 /**
- * Records a finished exchange in the metrics, the access log, the audit and its trace, then notifies its owners. `decidedFor` is
- * empty for a request that no other proxy asked about.
+ * Records a finished exchange and notifies its owner; `decidedFor`: mode of the proxy that asked, empty for a client's request.
  */
 export function recordExchange(
   exchange: Exchange,
@@ -59,7 +58,7 @@ export function recordExchange(
   exchange.onOver?.();
 }
 
-/** Records bytes that were refused and never became an exchange; `decidedFor` as for {@link recordExchange}. */
+/** Records the refusal of bytes that never became an exchange; `decidedFor` as for {@link recordExchange}. */
 export function recordUnreadable(
   refusal: Refusal,
   address: string,

@@ -16,7 +16,7 @@ import { recordExchange } from './finished-exchange.ts';
 import type { ListenerParts } from './http-listener.ts';
 import { traceExchange } from './request-spans.ts';
 
-/** Time that a peer that may not ask has for reading the refusal, ms. */
+/** Delay before a peer that may not ask is disconnected, ms: long enough for it to read the refusal. */
 const farewellMs = 100;
 
 /** A listener of `forward_auth` whose mode is `envoy_grpc`. */
@@ -27,7 +27,7 @@ export class GrpcListener {
   readonly #encrypted: boolean;
   #limits: Config['limits'];
 
-  /** `tls`: null for h2c. */
+  /** Creates the listener; `tls`: null for h2c. */
   constructor(config: Config, proxies: AskingProxies, tls: ListenerTls | null, parts: ListenerParts) {
     this.#proxies = proxies;
     this.#parts = parts;
@@ -44,7 +44,7 @@ export class GrpcListener {
     });
   }
 
-  /** Switches to another configuration, with that certificate. */
+  /** Switches to another configuration; `tls`: its settings for TLS, null for h2c. */
   apply(config: Config, tls: ListenerTls | null): void {
     if (tls !== null) this.server.renewTls(tls);
     this.#limits = config.limits;
@@ -78,7 +78,7 @@ export class GrpcListener {
     return new Exchange(channel, answer, head, text, address, true, unfit);
   }
 
-  /** Refuses a head beyond the limits, its size counted as in HTTP/1.1: four bytes of separators a field. */
+  /** The refusal of a head beyond the limits, or null. As in HTTP/1.1, its size includes four bytes of separators per field. */
   #beyondLimits({ target, fields }: CheckedRequest): Refusal | null {
     const { target_bytes, header_bytes, header_count } = this.#limits;
     const bytes = fields.reduce((sum, text) => sum + text.length + 2, target.length);
@@ -88,7 +88,7 @@ export class GrpcListener {
     return target.length > target_bytes ? new Refusal('target_too_long') : null;
   }
 
-  /** Creates the channel of a question, which has no body and can't change the connection. */
+  /** Creates the channel of a connection's questions; they have no body, so there is nothing to read, pause or wait for. */
   #createChannel(socket: Socket, clientCertificate: string | null): RequestChannel {
     const unused = () => {};
     return {

@@ -17,7 +17,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { type FinishedParts, recordExchange, recordUnreadable } from './finished-exchange.ts';
 import { traceExchange } from './request-spans.ts';
 
-/** The reason why a connection was closed at once: too many are open, or too many from its address. */
+/** The reason why a connection was closed at once: too many are open, in all or from its address. */
 export type ConnectionRefusal = 'limit' | 'address';
 
 /** Dependencies of all listeners. */
@@ -44,21 +44,18 @@ export interface ListenerRole {
   readonly decidesFor: DecisionMode | '';
   /** Applies a configuration from now on; returns the settings of the listener. */
   adopt(config: Config): ListenerSettings;
-  /** True if a connection is accepted, apart from the limits; called before its first byte, even of TLS. */
+  /** True if a connection is accepted; called before its first byte, even of TLS, unless `limits.connections` are open. */
   admits(socket: Socket): boolean;
   readonly createExchange: CreateExchange;
   /** Shape of the refusals of bytes that never become an exchange. */
   readonly refusalShape: RefusalShape;
   /** Handles the exchange, or refuses it if `refusal` isn't null; never throws. */
   respond(exchange: Exchange, refusal: Refusal | null): void;
-  /** Returns the response, as latin1 text, to such bytes if they begin like a request; null: the one to all others. */
+  /** Returns the response, as latin1 text, to unreadable bytes that begin like a request; null: the same as to all others. */
   readonly refuseBegun: ((request: RefusedRequest, refusal: Refusal) => string) | null;
 }
 
-/**
- * A listener for HTTP/1.1, which survives reloads. Limits that the engine doesn't know are checked here, before anything else
- * sees a request.
- */
+/** A listener for HTTP/1.1, which survives reloads. It checks the limits that the engine doesn't, before anything else. */
 export class HttpListener {
   readonly server: Http1Server<Exchange>;
   readonly #role: ListenerRole;
@@ -67,7 +64,7 @@ export class HttpListener {
   #settings: ListenerSettings;
   #targets: TargetLimits;
 
-  /** `tls`: null for plain HTTP. */
+  /** Creates the listener; `tls`: null for plain HTTP. */
   constructor(
     config: Config,
     tls: ListenerTls | null,
@@ -82,7 +79,7 @@ export class HttpListener {
     this.server = new Http1Server(this.#serverOptions(tls), parts.engine.createListener);
   }
 
-  /** Switches to another configuration, with that certificate: timeouts apply at once, other settings to new connections. */
+  /** Switches to another configuration, with its `tls`: timeouts apply at once, most other settings to new connections. */
   apply(config: Config, tls: ListenerTls | null): void {
     if (tls !== null) this.server.renewTls(tls);
     this.#settings = this.#role.adopt(config);
@@ -153,10 +150,10 @@ type EngineName<Name extends string> = Name extends `${infer Timeout}_timeout`
   : CamelCase<Name>;
 type EngineLimits = { readonly [Name in keyof Config['limits'] as EngineName<Name>]: number };
 
-/** The time after which a body's rate counts, ms: an average says nothing of the first seconds. */
+/** Time after which the rate of a body is checked, ms: an average over the first seconds says little. */
 const bodyJudgedAfterMs = 30_000;
 
-/** The limits of a listener by the names that the engine has for them: `header_timeout` is `headerTimeoutMs`. */
+/** The limits of a listener under the engine's names for them: `headerTimeoutMs` for `header_timeout`. */
 export function listenerLimits(limits: Config['limits']): ListenerSettings['limits'] {
   const byEngineName = Object.entries(limits).map(([name, limit]) => [engineName(name), limit]);
   return { ...(Object.fromEntries(byEngineName) as EngineLimits), bodyJudgedAfterMs };

@@ -3,10 +3,10 @@ import type { ListenerTls } from '../http1/server/tls-settings.ts';
 import type { MetricsRegistry } from '../metrics/registry.ts';
 import { type CertificateParts, WatchedCertificate } from './watched-certificate.ts';
 
-/** TLS settings of the listeners: that of the listener for clients, then those of `forward_auth`; null for plain HTTP. */
+/** TLS settings by listener: the one for clients first, then those of `forward_auth`; null for plain HTTP. */
 export type ListenersTls = readonly (ListenerTls | null)[];
 
-/** The certificates of another configuration, loaded; exactly one of the two functions is called. */
+/** The loaded certificates of another configuration, until the caller calls either `apply` or `discard`. */
 export interface PreparedCertificates {
   readonly tls: ListenersTls;
   apply(): void;
@@ -16,13 +16,13 @@ export interface PreparedCertificates {
 /** The certificates of one configuration, in the order of {@link ListenersTls}. */
 type Watched = readonly (WatchedCertificate | null)[];
 
-/** The certificates of the listeners, of one configuration at a time. */
+/** The certificates of all listeners under the current configuration. */
 export class ListenerCertificates {
   readonly #parts: CertificateParts;
   readonly #onRenewed: (tls: ListenersTls) => void;
   #watched: Watched;
 
-  /** Calls `onRenewed` whenever a watched file holds another valid certificate; throws when the files can't be used. */
+  /** Loads the certificates; calls `onRenewed` whenever others come into use. Throws if the files can't be used. */
   constructor(
     config: Config,
     { registry, ...parts }: CertificateParts & { readonly registry: MetricsRegistry },
@@ -43,7 +43,7 @@ export class ListenerCertificates {
     return settingsOf(this.#watched);
   }
 
-  /** Loads the certificates of another configuration; throws, with nothing changed, when the files can't be used. */
+  /** Loads the certificates of another configuration; if the files can't be used, throws and changes nothing. */
   prepare(config: Config): PreparedCertificates {
     const watched = this.#load(config);
     const before = watched.map((certificate) => certificate?.current);
@@ -81,7 +81,7 @@ export class ListenerCertificates {
   }
 }
 
-/** Key in the configuration of a listener, whose index is that of its settings in {@link ListenersTls}. */
+/** Key of a listener in the configuration; `index` is that of its settings in {@link ListenersTls}. */
 export function listenerKey(index: number): string {
   return index === 0 ? 'listen' : `forward_auth[${index - 1}]`;
 }

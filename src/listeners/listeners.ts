@@ -12,7 +12,7 @@ import { HttpListener, type ListenerRole, listenerLimits } from './http-listener
 import { type ListenersTls, listenerKey } from './listener-certificates.ts';
 import { createPublicListener } from './public-listener.ts';
 
-/** Address of a listener that is to be opened. */
+/** Address on which a listener is opened. */
 export interface ListenerAddress {
   readonly host: string;
   readonly port: number;
@@ -23,10 +23,7 @@ interface Listener {
   apply(config: Config, tls: ListenerTls | null): void;
 }
 
-/**
- * Creates the listener for clients and those of `forward_auth`; only a restart adds or removes one. The library for gRPC is
- * loaded only if Envoy asks over gRPC.
- */
+/** Creates all listeners; only a restart adds or removes one. The library for gRPC is loaded only if a listener needs it. */
 export async function createListeners(
   config: Config,
   tls: ListenersTls,
@@ -69,7 +66,7 @@ function createDecisionListener(
   const role: ListenerRole = {
     decidesFor: mode.name,
     adopt: ({ limits }) => ({
-      // Proxies open many connections from few addresses; their admission limits the number.
+      // Proxies open many connections from few addresses; `admits` limits the number.
       limits: { ...listenerLimits(limits), connections: Number.MAX_SAFE_INTEGER },
       longTargets: { maxBytes: 0, has: () => false },
       unreadableFields: [],
@@ -83,7 +80,7 @@ function createDecisionListener(
   return new HttpListener(config, tls, role, parts);
 }
 
-/** All listeners except the management listener: the one for clients, then those of `forward_auth`, in their order. */
+/** All listeners except the management listener: the one for clients, then those of `forward_auth` in their order. */
 export class Listeners {
   readonly clients: Http1Server<Exchange>;
   readonly #all: readonly Listener[];
@@ -106,7 +103,7 @@ export class Listeners {
     return this.#proxies.reduce((sum, { admission }) => sum + admission.connections, 0);
   }
 
-  /** Opens all at these addresses; `isShared` as for {@link Http1Server.listen}. */
+  /** Opens the listeners at these addresses, in order; `isShared` as for {@link Http1Server.listen}. */
   async listen(addresses: readonly ListenerAddress[], isShared: boolean): Promise<AddressInfo[]> {
     const opened: AddressInfo[] = [];
     for (const [index, { host, port }] of addresses.entries())
@@ -131,7 +128,7 @@ export class Listeners {
     for (const { server } of this.#all) server.announceClose();
   }
 
-  /** Accepts no more connections and lets exchanges finish for `timeoutMs`; the rest are reset then. */
+  /** Stops accepting connections and resolves when all exchanges have finished; after `timeoutMs` the rest are reset. */
   async drain(timeoutMs: number): Promise<void> {
     await Promise.all(this.#all.map(({ server }) => server.drain(timeoutMs)));
   }

@@ -63,7 +63,7 @@ function settingsOf({ limits, identity_providers, listen }: Config): ListenerSet
 class ConnectionsByAddress {
   readonly #counts = new Map<string, number>();
 
-  /** Counts the connection until it closes; false if its address already has `max` of them. 0: no limit. */
+  /** Counts the connection until it closes; returns false if its address already has `max` connections (0: no limit). */
   admit(socket: Socket, max: number): boolean {
     if (max === 0) return true;
     const key = addressKey(socket.remoteAddress ?? '');

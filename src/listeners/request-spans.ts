@@ -4,12 +4,12 @@ import { traceparentOf } from '../proxy/request-headers.ts';
 import { RequestTrace } from '../tracing/request-trace.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
-/** Methods that appear by name, to bound the number of names (Semantic Conventions for HTTP Spans). */
+/** Methods that spans are named by; others become `_OTHER`, to bound the number of names (Semantic Conventions for HTTP Spans). */
 const namedMethods: ReadonlySet<string> = new Set([
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'],
 ]);
 
-/** Responds to an exchange within a span, a child of the one that its `traceparent` names. */
+/** Responds to an exchange within a span, a child of the span in the request's `traceparent`. */
 export function traceExchange(tracing: Tracing, exchange: Exchange, respond: () => void): void {
   const method = methodOf(exchange);
   const { minor, address, connection } = exchange;
@@ -50,7 +50,7 @@ export function endTrace(trace: RequestTrace, exchange: Exchange): void {
   span.end(failureOf(status, outcome, 500));
 }
 
-/** The reason why an HTTP span counts as failed: a status from `worst` on, but not a client that disconnects. */
+/** The reason why an HTTP span failed: a status from `worst` up or an incomplete response; null: success, or the client left. */
 function failureOf(status: number, outcome: string, worst: number): string | null {
   if (outcome === 'ok') return status >= worst ? String(status) : null;
   const isOurs = status >= 400 && status < worst;

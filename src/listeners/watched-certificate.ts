@@ -22,7 +22,7 @@ export interface CertificateParts {
   readonly now: () => number;
 }
 
-/** The TLS files of a listener, and the demand for a client's certificate where `client_ca` is given. */
+/** The TLS files of a listener; with `client_ca`, clients are asked for a certificate, or required to present one. */
 interface ListenerFiles {
   readonly cert: string;
   readonly key: string;
@@ -30,21 +30,21 @@ interface ListenerFiles {
   readonly client_certificate: 'request' | 'require';
 }
 
-/** The settings in the files of a listener, with the certificates in them. */
+/** TLS settings loaded from the files of a listener, and the certificates in them. */
 interface LoadedTls extends ListenerTls {
   readonly chain: readonly X509Certificate[];
-  /** The authorities that verify clients' certificates; empty if clients are not asked for any. */
+  /** The authorities that verify clients' certificates; empty if clients are not asked for a certificate. */
   readonly authorities: readonly X509Certificate[];
 }
 
 type Untimely = UntimelyCertificate & { readonly file: 'cert' | 'client_ca' };
 
-/** Interval of the checks of expiry, ms. */
+/** Interval of the checks for expired certificates, ms. */
 const checkIntervalMs = 1_000;
 
 /**
- * The TLS files of one listener, reloaded when they change, so that a renewal needs no restart. Changes and the expiry of a
- * certificate are logged, but not problems found at a start or reload: the warnings of the configuration report those.
+ * The TLS files of one listener, reloaded when they change, so that a renewal needs no restart. Logs each reload and each
+ * certificate that expires, but no problems found by the constructor: the warnings of the configuration report those.
  */
 export class WatchedCertificate {
   readonly #files: ListenerFiles;
@@ -55,11 +55,11 @@ export class WatchedCertificate {
   readonly #stopChecks: () => void;
   readonly #watched: WatchedFiles;
   #current: LoadedTls;
-  /** False while the files hold something that can't be used. */
+  /** False while the content of the files can't be used. */
   #isUsable = true;
   #untimely: readonly Untimely[];
 
-  /** Calls `onRenewed` whenever the files hold something else that is valid; throws as {@link loadTls} does. */
+  /** Loads the files; calls `onRenewed` whenever their content has changed and is valid. Throws as {@link loadTls} does. */
   constructor(listener: string, files: ListenerFiles, parts: CertificateParts, onRenewed: () => void) {
     this.#listener = listener;
     this.#files = files;
@@ -75,7 +75,7 @@ export class WatchedCertificate {
     return this.#current;
   }
 
-  /** Expiry of the first certificate in each file, epoch seconds. */
+  /** Earliest expiry of the certificates in each file, epoch seconds. */
   expiries(): [file: string, seconds: number][] {
     const { chain, authorities } = this.#current;
     const expiries: [string, number][] = [['cert', firstExpiry(chain) / 1000]];
@@ -97,7 +97,7 @@ export class WatchedCertificate {
     try {
       this.#renew();
     } catch (error) {
-      // Half-written, or only one file has been replaced yet: the old content stays in use until they match.
+      // Half-written, or only one file has been replaced so far: the old content stays in use until the files match.
       this.#isUsable = false;
       this.#parts.reloads.reloaded('certificate', 'failed');
       this.#parts.log.error('TLS files could not be reloaded; the previous ones stay in use', {
@@ -110,7 +110,7 @@ export class WatchedCertificate {
   #renew(): void {
     const { log, reloads } = this.#parts;
     const next = loadTls(this.#files);
-    // Content that is restored after an invalid one is reported, too.
+    // The old content is reported, too, if it is restored after invalid content.
     if (this.#isUsable && isSameTls(next, this.#current)) return;
     this.#isUsable = true;
     this.#current = next;
@@ -123,7 +123,7 @@ export class WatchedCertificate {
     for (const found of this.#untimely) this.#report('reloaded certificate', found);
   }
 
-  /** Reports certificates that have expired since the last check, or are not valid any more because the clock was set. */
+  /** Reports certificates that have expired since the last check, or aren't valid yet because the clock has been set back. */
   #check(): void {
     const known = new Set(this.#untimely.map(keyOf));
     this.#untimely = this.#untimelyNow();
@@ -152,7 +152,7 @@ function keyOf({ file, problem, subject, at }: Untimely): string {
   return JSON.stringify([file, problem, subject, at]);
 }
 
-/** Reads the files; throws if they can't be read, don't belong together, or hold no authority. */
+/** Reads the files; throws if one can't be read, `key` isn't that of `cert`, or `client_ca` has no root. */
 export function loadTls({ cert, key, client_ca: clientCa, client_certificate }: ListenerFiles): LoadedTls {
   const isRequired = client_certificate === 'require';
   const clients = clientCa === undefined ? null : { ca: readFileSync(clientCa), isRequired };
