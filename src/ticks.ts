@@ -2,21 +2,21 @@
 const tickMs = 500;
 
 interface Job {
-  /** In ticks. */
+  /** Interval between runs, in ticks. */
   readonly period: number;
-  /** Number of the tick at which it is run next. */
+  /** Number of the tick of the next run. */
   due: number;
   readonly run: () => void;
 }
 
-/** The jobs of this process. As Node's timers they are state of the process, so that one timer is enough for all. */
+/** All jobs of this process. They share one timer and are state of the process, as Node's timers are. */
 const jobs = new Set<Job>();
-/** True while a timer runs: as long as there are jobs. */
+/** True while the timer for the next tick is set. */
 let isTicking = false;
 
 /**
- * Calls `run` about every `intervalMs`, a multiple of 500, and returns the function that stops it; it doesn't keep the process
- * alive. All such calls of a process fall on the same ticks, so that they wake an idle process twice a second and no more.
+ * Calls `run` about every `intervalMs`, a multiple of 500; returns the function that stops these calls, which don't keep the
+ * process alive. All jobs of a process run on the same ticks, so that they wake an idle process at most twice a second.
  */
 export function onTicks(intervalMs: number, run: () => void): () => void {
   const period = intervalMs / tickMs;
@@ -45,7 +45,7 @@ function waitForNext(tick: number): void {
   setTimeout(onTick, Math.round((tick + 1) * tickMs - performance.now())).unref();
 }
 
-/** Number of the tick nearest to now: timers fire up to a millisecond early. */
+/** Number of the tick nearest to now, because timers may fire up to a millisecond early. */
 function tickNow(): number {
   return Math.round(performance.now() / tickMs);
 }

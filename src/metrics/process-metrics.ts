@@ -2,13 +2,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 
 const prefix = 'postern_';
-/** Sampling interval that never ends, in ms: prom-client's monitor of the event loop would wake an idle process all the time. */
+/** Longest sampling interval, ms: with any other, prom-client's monitor of the event loop would keep waking an idle process. */
 const never = 2 ** 31 - 1;
 
-/**
- * Adds prom-client's metrics of Node's process to a registry. Garbage collections and iterations of the event loop are measured
- * from then on, the latter without a timer.
- */
+/** Adds prom-client's metrics of the process to a registry, but measures iterations of the event loop without its timer. */
 export function addProcessMetrics(register: Registry): void {
   collectDefaultMetrics({ register, prefix, eventLoopMonitoringPrecision: never });
   const iterations = monitorEventLoopDelay({ samplePerIteration: true });
@@ -25,7 +22,7 @@ export function addProcessMetrics(register: Registry): void {
   const gauges = Object.entries(reading).map(([name, read], index) => {
     const complete = `${prefix}nodejs_eventloop_lag_${name}_seconds`;
     register.removeSingleMetric(complete);
-    // The first one is collected first, and reads for all.
+    // The first gauge is collected first, and sets all others.
     const collect = index === 0 ? { collect: readAll } : {};
     const help = `Duration of an iteration of the event loop since the last scrape: ${name}.`;
     return { gauge: new Gauge({ name: complete, help, registers: [register], ...collect }), read };

@@ -2,10 +2,10 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { onTicks } from '../ticks.ts';
 
-/** Interval of the checks, ms. A symbolic link is followed, so replacing it counts. */
+/** Interval of the checks, ms. They follow symbolic links, so that a replaced link counts as a change. */
 const checkIntervalMs = 1_000;
 
-/** Files of which each change is noticed within about a second; a file system that hangs doesn't hold the event loop. */
+/** Notices changes of files within about a second. A check doesn't block the event loop, even if a file system hangs. */
 export class WatchedFiles {
   readonly #onChange: () => void;
   #states = new Map<string, string>();
@@ -24,7 +24,7 @@ export class WatchedFiles {
     this.#states = new Map(files.map((file) => [file, this.#states.get(file) ?? stateNow(file)]));
   }
 
-  /** Calls `onChange` once if files have changed since the last check. */
+  /** Calls `onChange` once if files have changed since the last check; does nothing while another check runs. */
   async check(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
@@ -40,7 +40,7 @@ export class WatchedFiles {
   }
 }
 
-/** Keeps the present state of a file; resolves to true if it is another one. */
+/** Records the current state of a file in `states`; resolves to true if it differs from `before`. */
 async function hasChanged(file: string, before: string, states: Map<string, string>): Promise<boolean> {
   const state = await stat(file, { bigint: true }).then(stateOf, () => '');
   if (state === before) return false;
@@ -48,7 +48,7 @@ async function hasChanged(file: string, before: string, states: Map<string, stri
   return true;
 }
 
-/** Identity and time of the last change of a file; empty if it can't be read. */
+/** State of a file: its identity, size and times of change, as text; empty if the file can't be read. */
 export function stateNow(file: string): string {
   try {
     return stateOf(statSync(file, { bigint: true }));

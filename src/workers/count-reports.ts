@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { MetricSnapshot, MetricsRegistry } from '../metrics/registry.ts';
 import { onTicks } from '../ticks.ts';
 
-/** Interval of reports, ms; counts of that time are lost if a worker is killed. */
+/** Interval of reports, ms; counts that haven't been reported are lost if a worker is killed. */
 const intervalMs = 250;
-/** The same while nothing is connected and nothing changes, ms. */
+/** Interval of reports while nothing is connected and no count changes, ms. */
 const idleIntervalMs = 500;
 
 /** Reports a worker's counts whenever they have changed, more often while clients are connected. */
@@ -15,7 +15,7 @@ export class CountReports {
   #reported = '';
   /** Number of open connections. */
   #open = 0;
-  /** Null while nothing is connected and nothing changes. */
+  /** Timer of the shorter interval; null while nothing is connected and no count changes. */
   #timer: NodeJS.Timeout | null = null;
 
   constructor(
@@ -26,7 +26,7 @@ export class CountReports {
     this.#report = report;
   }
 
-  /** Reports from now on, to the end of the process, which it doesn't delay. */
+  /** Starts the reports, which continue until the process ends and don't keep it alive. */
   start(): void {
     onTicks(idleIntervalMs, () => void this.#check());
     // Published by Node for each socket that any server accepts.
