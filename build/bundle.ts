@@ -4,21 +4,21 @@ import { fileURLToPath } from 'node:url';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { noticesOf } from './notices.ts';
 
-// node build/bundle.ts [folder]: makes `dist`, or that folder, which the image runs: the program in parts that are loaded by need
-// (`program`), the files that it reads at run time in the folders that they have in `src`, and the loader of the parts (`shipped`).
+// node build/bundle.ts [folder]: builds `dist`, or the given folder, for the image: the program in parts loaded on demand
+// (`program`), the files that it reads at run time, at their paths in `src`, and the loader of the parts (`build/shipped`).
 
 const dataFiles = ['.sql', '.lua', '.css', '.js', '.svg'];
 const templates = 'src/forward-auth/templates/';
-/** Packages that the console's modules import; browsers get them as they are. */
+/** Packages that the console's modules import; they are served to browsers unchanged. */
 const browserPackages = ['preact', 'preact/hooks', 'htm'];
 /** Packages that stay in `node_modules`: those with addons, and the list of common passwords. */
 const separate = ['argon2', 'bcrypt', 'better-sqlite3', '@zxcvbn-ts/language-common'];
-/** Packages that others use if they are installed; production dependencies don't include them. */
+/** Optional dependencies of other packages, not installed in production. */
 const absent = ['supports-color', 'pg-cloudflare'];
 
 /**
- * Gives every source file the place that it would have in `dist` if it were not bundled: files that it reads are found from
- * there. Uses of `import.meta` become those of a `place` with the same members, on the same line, so that source maps fit.
+ * Replaces `import.meta` in each source file by a `place` with the same members: its path in `dist` if it were not bundled, from
+ * which it finds the files that it reads. No line is added, so that source maps fit.
  */
 const places: Plugin = {
   name: 'places',
@@ -37,7 +37,7 @@ rmSync(folder, { recursive: true, force: true });
 const program = await rolldown({
   input: { postern: 'src/main.ts', worker: 'src/workers/worker.ts' },
   platform: 'node',
-  // Its paths lead to declarations.
+  // The `paths` in tsconfig.json lead to declarations.
   tsconfig: false,
   external: [...separate, ...absent],
   plugins: [places],
@@ -50,14 +50,14 @@ const { output } = await program.write({
   chunkFileNames: '[name].js',
   dynamicImportInCjs: false,
   hoistTransitiveImports: false,
-  // The function of a part (`shipped/load.js`): V8 takes the file as it is, without a copy.
+  // The function that `shipped/load.js` runs; as the file already contains it, the loader passes V8 the text without a copy.
   banner: '(globalThis.posternPart = function (exports, require, module, __filename, __dirname) {',
   footer: '})',
   sourcemap: true,
   sourcemapExcludeSources: true,
-  // V8 keeps a source with any other character in twice the memory.
+  // V8 needs twice the memory for a source with any other character.
   charset: 'ascii',
-  // Names are kept, because stacks show them.
+  // Names are kept, because stack traces show them.
   minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
 });
 const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk');

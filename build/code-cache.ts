@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import type { Script } from 'node:vm';
 
 // node build/code-cache.ts [folder]: puts V8's code cache beside each part of the program in `dist`, or that folder: the functions
-// that a gateway has compiled when it has started and refused a first request. It fits the version of Node that runs this file.
+// that a gateway compiles until it has refused its first request. The cache fits only the version of Node that runs this file.
 
 const dist = resolve(process.argv[2] ?? 'dist');
 const program = join(dist, 'program');

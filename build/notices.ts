@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Names and licences of the packages that the modules come from, as these licences require of those who pass on the code. */
+/** Names and licences of the packages that contain the modules; the licences require that copies of the code include them. */
 export function noticesOf(modules: readonly string[]): string {
   const folders = new Set(
     modules.flatMap((module) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module) ?? []),

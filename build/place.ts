@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The used part of a module's `import.meta`. */
+/** The members of a module's `import.meta` that the sources use. */
 interface Place {
   readonly url: string;
   readonly dirname: string;
@@ -10,10 +10,10 @@ interface Place {
   readonly resolve: (name: string) => string;
 }
 
-/** The folder `dist`; parts of the program are in a folder of it. */
+/** The folder `dist`; this code runs in its subfolder `program`. */
 const dist = pathToFileURL(`${dirname(__dirname)}/`);
 
-/** Makes the place that a bundled module has by its path in `dist`. */
+/** Creates the place of a bundled module from the path that it would have in `dist`. */
 export function placeOf(file: string): Place {
   const { href: url } = new URL(file, dist);
   const filename = fileURLToPath(url);

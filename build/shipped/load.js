@@ -4,16 +4,16 @@ const { join } = require('node:path');
 const { Script } = require('node:vm');
 
 const folder = join(__dirname, 'program');
-/** Parts that have run, by name: their module and script. */
+/** The module and script of each part that has been loaded, by name; no script if Node's own loader has loaded the part. */
 const parts = new Map();
 
-/** Runs a part, unless it has run already, and returns its exports. */
+/** Runs a part, unless it has been loaded already, and returns its exports. */
 function load(name) {
   const known = parts.get(name);
   if (known !== undefined) return known.module.exports;
   const filename = join(folder, name);
   let script;
-  // Node maps the stacks only of what its own loader has loaded.
+  // Node maps stack traces only in files that its own loader has loaded.
   if (process.sourceMapsEnabled) require(filename);
   else {
     script = compile(name, readCodeCache(name));
@@ -26,7 +26,7 @@ function load(name) {
   return module.exports;
 }
 
-/** Makes the script of a part. V8 refuses a cache that another version of it has made, and compiles the source. */
+/** Makes the script of a part. V8 rejects a cache made by another version of V8, and compiles the source instead. */
 function compile(name, cachedData) {
   const filename = join(folder, name);
   return new Script(readFileSync(filename, 'utf8'), { filename, cachedData });
