@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { canonicalAddress } from '../http1/server/peer-address.ts';
 
-/** Time that a peer outside `proxies` stays connected, ms: long enough to read the refusal. */
+/** Time for which a peer outside `proxies` stays connected, ms: long enough to read the refusal. */
 const strangerMs = 1_000;
-/** Time that a peer removed from `proxies` stays connected, ms: its open questions are answered by then. */
+/** Time for which a peer removed from `proxies` stays connected, ms: long enough for answers to its open questions. */
 const formerMs = 10_000;
 
-/** Connections of peers that may not ask, on all listeners of a process: a limited number, each for a second. */
+/** Open connections of peers that may not ask for decisions, on all listeners: a limited number, each for a second. */
 export class Strangers {
   readonly #most: number;
   /** Sockets, the oldest first. */
@@ -20,7 +20,7 @@ export class Strangers {
     return this.#sockets.size;
   }
 
-  /** Keeps a connection for a second, in place of the oldest if there are too many; `onDue` is called at its end. */
+  /** Keeps a connection for a second, then calls `onDue`. If there are too many connections, the oldest is destroyed. */
   keep(socket: Socket, onDue: () => void): void {
     if (this.#sockets.size >= this.#most) {
       const [oldest] = this.#sockets;
@@ -45,12 +45,12 @@ interface AdmissionOptions {
   readonly mostConnections: () => number;
   /** True if the process has file descriptors for one more connection of a proxy. */
   readonly hasRoom: () => boolean;
-  /** Called when a connection of a proxy was closed for want of room. */
+  /** Called when a connection of a proxy is refused, because of the maximum or for lack of file descriptors. */
   readonly onRefused: () => void;
   readonly strangers: Strangers;
 }
 
-/** Admits connections to a listener for decisions, before their first byte; a stranger's never takes a proxy's place. */
+/** Admits connections to a listener for decisions, before their first byte; other peers never take the place of a proxy. */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #ofProxies = new Set<Socket>();
@@ -73,7 +73,7 @@ export class Admission {
     return true;
   }
 
-  /** Called when `proxies` has changed: closes connections of peers that may no longer ask, once they are answered. */
+  /** Closes the connections of peers that may no longer ask, after ten seconds; called when `proxies` has changed. */
   peersChanged(): void {
     const former = [...this.#ofProxies].filter((socket) => !this.#isOfProxy(socket));
     if (former.length === 0) return;

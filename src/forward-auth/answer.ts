@@ -12,7 +12,7 @@ import type { Route } from '../proxy/route-table.ts';
 import { type Mode, removalHeader } from './modes.ts';
 import type { AliasesIn } from './received-headers.ts';
 
-/** Postern's own identity headers, and their assertion. */
+/** Postern's own identity headers, and the header of the assertion. */
 const ownNames = [
   'X-Auth-Subject',
   'X-Auth-Username',
@@ -24,7 +24,7 @@ const ownNames = [
   assertionHeader,
 ] as const;
 
-/** All names of headers that identify the caller in an answer; `upstreamNames`: names of `identity_headers`. */
+/** Names of all headers that identify the caller in an answer; `upstreamNames`: those from `identity_headers`. */
 export function answeredNames(upstreamNames: readonly string[]): readonly string[] {
   const others = new Map(upstreamNames.map((name) => [name.toLowerCase(), name]));
   return [...ownNames, ...others.values()];
@@ -34,12 +34,9 @@ export function answeredNames(upstreamNames: readonly string[]): readonly string
 export interface Decision {
   /** Refuses headers that the proxy would forward although the gateway would not. Throws `bad_request`. */
   assertPassable(exchange: Exchange): void;
-  /** Refuses a credential that may be two joined ones. Throws `ambiguous_credentials`. */
+  /** Refuses a credential that may be two joined by a comma. Throws `ambiguous_credentials`. */
   assertOneCredential(head: RequestHead): void;
-  /**
-   * Answers that the request may pass; `principal` null: without an identity. For a preflight, which has no credentials, the
-   * answer is without cookies, too.
-   */
+  /** Answers that the request may pass; `principal` null: without an identity; `asPreflight`: without cookies, too. */
   allow(exchange: Exchange, route: Route, principal: Principal | null, asPreflight: boolean): void;
   refuse(exchange: Exchange, error: unknown): void;
 }
@@ -54,7 +51,7 @@ interface DecisionOptions {
   readonly ownCookies: OwnCookies;
   /** True if the services behind the proxy may see other cookies. */
   readonly passesCookies: boolean;
-  /** Signs the assertion for the service; null: there is none. */
+  /** Signs the assertion for the service; null: no assertion is sent. */
   readonly assert: Assert | null;
   readonly replies: Replies;
 }
@@ -91,9 +88,8 @@ type AllowedReply = (
 ) => Reply;
 
 /**
- * Creates the answers that identify the caller to a proxy, with `Cookie` without Postern's own cookies. They always have every
- * name, with an empty value if there is none, so that a proxy that copies them overwrites the client's headers; a proxy that can
- * remove headers gets the names to remove instead.
+ * Creates the answers to requests that may pass: headers that identify the caller, and `Cookie` without Postern's own cookies.
+ * Headers without a value are sent empty, to overwrite the client's; a proxy that can remove headers gets their names instead.
  */
 function createAllowedReply(options: DecisionOptions): AllowedReply {
   const { mode, assert } = options;
@@ -102,7 +98,7 @@ function createAllowedReply(options: DecisionOptions): AllowedReply {
   const anonymous = complete(names, []);
   const known = new WeakMap<readonly string[], Completed>();
 
-  /** The completed headers, computed once per principal and upstream, like the identity headers. */
+  /** The headers of an answer, computed once per principal and upstream, as the identity headers are. */
   function completedOf(route: Route, principal: Principal | null): Completed {
     if (principal === null) return anonymous;
     const identity = route.identityHeadersOf(principal).fields;
@@ -144,7 +140,7 @@ function createAllowedReply(options: DecisionOptions): AllowedReply {
   };
 }
 
-/** The client's cookies without Postern's own; a proxy may have joined lines by commas, so each comma may begin a cookie. */
+/** The client's cookies without Postern's own; if the proxy may have joined lines by commas, each comma may precede a cookie. */
 function cleanedCookie(cookie: string, { mode, ownCookies }: DecisionOptions): string {
   if (cookie === '') return '';
   return withoutCookies(mode.joinsCookies ? separatedCookies(cookie, ownCookies) : cookie, ownCookies);
@@ -152,7 +148,7 @@ function cleanedCookie(cookie: string, { mode, ownCookies }: DecisionOptions): s
 
 /** Identity headers of a caller, for both kinds of proxy. */
 interface Completed {
-  /** Reply with every name, the value empty if there is none. */
+  /** Reply with every header, with an empty value if it has none. */
   readonly reply: Reply;
   readonly present: readonly string[];
   /** Names without a value, in lower case. */
@@ -171,7 +167,7 @@ function complete(names: readonly string[], identity: readonly string[]): Comple
   };
 }
 
-/** Credentials that Postern has judged and nothing else needs. */
+/** Headers with credentials, which Postern has judged and the service doesn't need. */
 const credentials = ['authorization', 'x-api-key'] as const;
 
 function withRemovals(

@@ -8,7 +8,7 @@ import { utf8Text } from './utf8-bytes.ts';
 const ok = 0;
 const permissionDenied = 7;
 
-/** Headers of our own response, not for the request. */
+/** Headers of Postern's answer that aren't for the forwarded request. */
 const ofResponse: ReadonlySet<string> = new Set(['cache-control', removalHeader]);
 
 /** Receives the answer to a check request as an HTTP response, and converts it to Envoy's message. */
@@ -79,7 +79,7 @@ export class CheckAnswer implements ResponseWriter {
   }
 }
 
-/** A header to set; its bytes are sent as the UTF-8 that they are, because Envoy reads no `raw_value` in an answer. */
+/** A header to set; `bytes` is UTF-8 as latin1, and is decoded because Envoy reads no `raw_value` in an answer. */
 function setting(key: string, bytes: string): SetHeader {
   return { header: { key, value: utf8Text(bytes) }, append_action: overwrite, keep_empty_value: true };
 }

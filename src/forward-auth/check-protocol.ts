@@ -8,7 +8,7 @@ const definitions = [
   `syntax = "proto3";
   package google.rpc;
   message Status { int32 code = 1; string message = 2; }`,
-  // `append_action` is an enumeration in Envoy's definition, which is the same on the wire.
+  // `code` is an enumeration in Envoy's definition, which is the same on the wire.
   `syntax = "proto3";
   package envoy.type.v3;
   message HttpStatus { int32 code = 1; }`,
@@ -75,7 +75,7 @@ export interface CheckRequest {
         readonly path: string;
         readonly host: string;
         readonly headers: Readonly<Record<string, string>>;
-        /** Either value may be empty. */
+        /** Headers with `value` or `raw_value`; the other is empty. */
         readonly header_map?: {
           readonly headers: readonly {
             readonly key: string;
@@ -88,14 +88,14 @@ export interface CheckRequest {
   } | null;
 }
 
-/** A header of an answer, which replaces any that is present. */
+/** A header of an answer, which replaces any header of that name. */
 export interface SetHeader {
   readonly header: { readonly key: string; readonly value: string };
   readonly append_action: number;
   readonly keep_empty_value: boolean;
 }
 
-/** The answer: exactly one of the two responses. */
+/** The answer to a check request, with exactly one of the two responses. */
 export interface CheckResponse {
   readonly status: { readonly code: number };
   readonly denied_response?: {
@@ -115,14 +115,14 @@ export const overwrite = 2;
 /** Path of the method that Envoy calls. */
 export const checkPath = '/envoy.service.auth.v3.Authorization/Check';
 
-/** Compiles the definitions of the method's messages to their codec. */
+/** Creates the codec of the method's messages from their definitions. */
 export function createCheckCodec() {
   const root = new protobuf.Root();
   for (const text of definitions) protobuf.parse(text, root, { keepCase: true });
   const request = root.lookupType('envoy.service.auth.v3.CheckRequest');
   const response = root.lookupType('envoy.service.auth.v3.CheckResponse');
   return {
-    /** Decodes a request; unreadable bytes become an empty one, which is refused instead of failing. */
+    /** Decodes a request; unreadable bytes give an empty request, which is refused, so that the call doesn't fail. */
     decodeRequest(bytes: Uint8Array): CheckRequest {
       try {
         return request.decode(bytes) as unknown as CheckRequest;
@@ -132,7 +132,7 @@ export function createCheckCodec() {
     },
     encodeResponse: (message: CheckResponse) => response.encode(message).finish(),
     encodeRequest: (message: CheckRequest) => request.encode(message).finish(),
-    /** Decodes a response as Envoy does. Throws if the bytes are none. */
+    /** Decodes a response, as Envoy does. Throws if the bytes aren't a response. */
     decodeResponse: (bytes: Uint8Array) => response.decode(bytes) as unknown as CheckResponse,
   };
 }

@@ -17,11 +17,11 @@ interface CheckServerOptions {
   /** True if a connection that has just been opened is kept; called before its first byte, even of TLS. */
   readonly admits: (socket: Socket) => boolean;
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
-  /** Creates the channel of a connection's check requests; the certificate's subject is null if the peer has shown none. */
+  /** Creates the channel of a connection's check requests; the certificate's subject is null if the peer has presented none. */
   readonly createChannel: (socket: Socket, clientCertificate: string | null) => RequestChannel;
   /** True if the peer may ask at all. */
   readonly mayAsk: (channel: RequestChannel) => boolean;
-  /** Called for each check request; empty if it was unreadable or its peer isn't allowed. */
+  /** Called for each check request; `question` is empty if the request was unreadable or its peer may not ask. */
   readonly onQuestion: (
     question: CheckRequest,
     channel: RequestChannel,
@@ -33,10 +33,10 @@ interface CheckServerOptions {
 const maxMessageBytes = 4 * 1024 * 1024;
 /** Limits of a connection: concurrent check requests, and the memory of its HTTP/2 session, MB. */
 const sessionOptions = { settings: { maxConcurrentStreams: 1_000 }, maxSessionMemory: 64 };
-/** Time that a connection to be replaced may wait for its answers, ms. */
+/** Time for open answers on a connection that has to reconnect, ms; then the connection is cut. */
 const retirementMs = 5_000;
 
-/** Serves `envoy.service.auth.v3.Authorization/Check`, over HTTP/2 without TLS or with it; `listen` starts it. */
+/** Serves `envoy.service.auth.v3.Authorization/Check` over HTTP/2, with or without TLS; `listen` starts it. */
 export class CheckServer {
   readonly #options: CheckServerOptions;
   readonly #codec = createCheckCodec();
@@ -44,7 +44,7 @@ export class CheckServer {
   #gate: TlsGate | null = null;
   #tls: ListenerTls | null;
   readonly #sessions = new Map<Socket, ServerHttp2Session>();
-  /** Sockets in a TLS handshake by address and port: a TLS socket isn't the server's raw socket. */
+  /** Raw sockets during their TLS handshake, by address and port, because the TLS socket that follows is another object. */
   readonly #shakingHands = new Map<string, Socket>();
 
   constructor(options: CheckServerOptions) {
@@ -62,8 +62,8 @@ export class CheckServer {
   }
 
   /**
-   * Uses these settings for new connections. If they admit other clients, connected ones have to reconnect: they receive GOAWAY,
-   * and handshakes in progress are cut.
+   * Uses these settings for new connections. If they might refuse clients admitted before, all connected clients have to
+   * reconnect: they receive GOAWAY, and handshakes in progress are cut.
    */
   renewTls(tls: ListenerTls): void {
     this.#gate?.renew(tls);
@@ -81,7 +81,7 @@ export class CheckServer {
   /** Does nothing: HTTP/2 has no `Connection: close`, and the drain sends GOAWAY. */
   announceClose(): void {}
 
-  /** Stops accepting, and sends GOAWAY on open connections; after `timeoutMs` the rest are reset. */
+  /** Stops accepting, and sends GOAWAY on open connections; resolves when all are closed. After `timeoutMs` the rest are cut. */
   drain(timeoutMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
@@ -139,7 +139,7 @@ export class CheckServer {
     });
   }
 
-  /** Disconnects a peer that sends no HTTP/2 settings (RFC 9113 §3.4) within the time of a handshake. */
+  /** Disconnects a peer that sends no HTTP/2 settings (RFC 9113 §3.4) within `handshakeTimeoutMs`. */
   #cutUnlessReady(socket: Socket, session: ServerHttp2Session): void {
     const timer = setTimeout(() => socket.destroy(), this.#options.handshakeTimeoutMs);
     session.once('remoteSettings', () => clearTimeout(timer));

@@ -15,7 +15,7 @@ export interface CheckedRequest {
   readonly unfit: Refusal | null;
 }
 
-/** Credentials: in joined fields a comma may be the only trace of a repeated one. */
+/** Headers with credentials: where repeated fields are joined, a comma may be the only trace of the second one. */
 const credentials: ReadonlySet<string> = new Set(['authorization', 'x-api-key']);
 
 /** A field name or the name of a pseudo-header (RFC 9110 §5.1, RFC 9113 §8.3). */
@@ -24,9 +24,9 @@ const fieldName = /^:?[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const unfitForValue = /[\r\n\0]/;
 
 /**
- * Reads a check request. Its headers are those of `header_map` if that is filled, otherwise of `headers`, which has repeated ones
- * joined: there a credential with a comma counts as two. Pseudo-headers have to agree with the fields for method and path. Fields
- * that no request can have make the request unfit, and are left out.
+ * Reads a check request, with the headers of `header_map`, or of `headers` if `header_map` is empty. In `headers`, repeated ones
+ * are joined, so a credential with a comma counts as two. The request is unfit if its pseudo-headers contradict its method or
+ * path, or if it has fields that HTTP doesn't allow, which are left out.
  */
 export function readChecked(question: CheckRequest): CheckedRequest {
   const { request, source: peer } = question.attributes ?? {};

@@ -5,11 +5,10 @@ interface UnaryMethod {
   /** `/package.Service/Method`. */
   readonly path: string;
   readonly maxMessageBytes: number;
-  /** Decides about reading a call's message; if false, `onCall` gets null at once. */
+  /** True if a call's message is to be read; otherwise `onCall` gets null at once. */
   readonly reads: () => boolean;
   /**
-   * Called for each call. `message` is null unless exactly one whole message arrived, not compressed and no longer than allowed.
-   * `respond` is called once, with the response.
+   * Called for each call. `message`: null unless whole, the only one, uncompressed and not too long. `respond` is called once.
    */
   readonly onCall: (message: Buffer | null, respond: (message: Uint8Array) => void) => void;
 }

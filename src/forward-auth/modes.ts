@@ -5,34 +5,34 @@ import type { RefusalParts, RefusalShape } from '../http/reply.ts';
 export interface Mode {
   readonly name: DecisionMode;
   /**
-   * Headers by which the proxy describes method and target of a request, in lower case; `isUrl`: scheme and authority precede the
-   * target. Null: the question's own method and, after a fixed prefix or by gRPC, its target.
+   * Headers, in lower case, with the method and the target of the request asked about; `isUrl`: scheme and authority precede the
+   * target. Null: the question's own method and, after a fixed prefix, its target; over gRPC, those in its message.
    */
   readonly described: { readonly method: string; readonly target: string; readonly isUrl: boolean } | null;
   /** Further headers that the proxy sets or overwrites, in lower case: a client's own never arrive. */
   readonly setByProxy: readonly string[];
-  /** True if the proxy removes headers of the client's request by names in the answer. */
+  /** True if the proxy removes those headers of the client's request that the answer names. */
   readonly removesHeaders: boolean;
   /** True if the proxy may join several `Cookie` lines with commas, as if they were a list. */
   readonly joinsCookies: boolean;
-  /** True if the proxy may join repeated credentials by commas: one with a comma may have been two. gRPC has its own reader. */
+  /** True if the proxy may join repeated credentials by commas; false over gRPC, where checked-request.ts splits them. */
   readonly joinsCredentials: boolean;
-  /** Status in which a refusal reaches the proxy. */
+  /** Maps the status of a refusal to one that the proxy understands. */
   readonly statusOf: (status: number) => number;
 }
 
-/** Headers about the sender that every proxy sets; some proxies set more. */
+/** Headers about the sender that all proxies except Envoy set; some proxies set more. */
 const sender = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 const asItIs = (status: number) => status;
-/** nginx turns every 4xx but 401 and 403 into a 500 (ngx_http_auth_request_module). */
+/** Maps other 4xx to 403: nginx turns every 4xx but 401 and 403 into a 500 (ngx_http_auth_request_module). */
 const as403 = (status: number) => (status >= 400 && status < 500 && status !== 401 ? 403 : status);
-/** With `failure_mode_allow` Envoy lets a request pass on a 5xx: a refusal must not look like a failure. */
+/** Maps 5xx to 403: with `failure_mode_allow` Envoy takes a 5xx for a failure, and lets the request pass. */
 const neverFailing = (status: number) => (status >= 500 ? 403 : status);
 
 const original = { method: 'x-original-method', target: 'x-original-uri', isUrl: false };
 const forwarded = { method: 'x-forwarded-method', target: 'x-forwarded-uri', isUrl: false };
 
-/** Headers that Envoy sets itself; it doesn't overwrite a client's X-Forwarded-Host, -Port and X-Real-IP. */
+/** Headers that Envoy sets itself; it doesn't overwrite a client's X-Forwarded-Host, X-Forwarded-Port or X-Real-IP. */
 const ofEnvoy = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-client-cert'];
 
 /** Abilities of a proxy that neither removes nor joins headers. */
@@ -99,7 +99,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
   },
 };
 
-/** The shape of a refusal for the proxy: a status that it understands, with the code beside it. */
+/** The shape of refusals for the proxy: a status that it understands, with the refusal's code in `X-Auth-Code`. */
 export function refusalShapeOf({ statusOf }: Mode): RefusalShape {
   return (parts: RefusalParts) => ({
     ...parts,

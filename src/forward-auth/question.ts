@@ -6,7 +6,7 @@ import type { RequestHeadText } from '../http1/message/message-head.ts';
 import { knownMethods } from '../http1/message/node-http.ts';
 import type { Mode } from './modes.ts';
 
-/** Peers that may ask, and addresses that are no client's. */
+/** Peers that may ask, and all addresses that belong to proxies, not to clients. */
 export interface Askers {
   readonly proxies: TrustedProxies;
   /** The peers that may ask, and `trusted_proxies`. */
@@ -22,8 +22,8 @@ export function askersOf({ proxies }: DecisionListenerConfig, { trusted_proxies 
 }
 
 /**
- * Creates exchanges with method, target and address of the request that a proxy asks about. An exchange of a peer that may not
- * ask, or without a usable description, is unfit, and keeps its own method and target.
+ * Creates the function that makes exchanges with the method, target and client address of the request that a proxy asks about.
+ * The exchange of a peer that may not ask, or without a usable description, is unfit, and keeps its own method and target.
  */
 export function createQuestionReader(mode: Mode, askers: () => Askers): CreateExchange {
   return (channel, response, head, text) => {
@@ -49,16 +49,12 @@ type Described = Pick<RequestHeadText, 'method' | 'target'>;
 const envoyPrefix = '/check';
 const slash = 0x2f;
 
-/**
- * A scheme and an authority of letters, digits and the separators of names, addresses and ports, which no parser ends elsewhere.
- */
+/** Scheme and authority: only letters, digits and separators, so that every parser sees the same end of the authority. */
 const urlStart = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[A-Za-z0-9.\-_:[\]]+(?=\/)/;
 
 /**
- * Reads the description of a request, only from the headers of the mode.
- *
- * Throws `bad_request` unless each part is present exactly once; `not_implemented` for an unknown method; `not_found` for a path
- * other than the one to ask at.
+ * Reads the description of a request, only from the headers of the mode. Throws `bad_request` unless each part is present exactly
+ * once, `not_implemented` for an unknown method, `not_found` if the question's path lacks the mode's prefix.
  */
 function readDescribed({ described }: Mode, question: RequestHeadText): Described {
   return described === null ? afterPrefix(question) : inHeaders(described, question.fields);
@@ -89,14 +85,14 @@ function onlyValue(fields: readonly string[], name: string): string {
   return value;
 }
 
-/** All bytes from the first slash after the authority; a URL parser could make another path of them. */
+/** The target in a URL: all bytes from the first slash after the authority, because a URL parser could change the path. */
 function afterAuthority(url: string): string {
   const start = urlStart.exec(url)?.[0];
   if (start === undefined) throw undescribed();
   return url.slice(start.length);
 }
 
-/** The refusal of a method: Node's parser must know it. */
+/** The refusal of a method that Node's parser doesn't know; null if it does. */
 export function problemOfMethod(method: string): Refusal | null {
   if (knownMethods.has(method)) return null;
   return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(method) ? new Refusal('not_implemented') : undescribed();

@@ -3,16 +3,15 @@ import { cachedByName } from '../http1/message/name-cache.ts';
 import { hopByHopNames, normalisedName, trailerNames } from '../rules/known-headers.ts';
 import type { Mode } from './modes.ts';
 
-/** Names, as received, of a client's headers that the gateway would have dropped for their meaning and a proxy would forward. */
+/** Finds names, as received, of a client's headers that the gateway drops for their meaning and a proxy would forward. */
 export type AliasesIn = (raw: readonly string[]) => readonly string[];
 
 const none: readonly string[] = [];
 
 /**
- * Creates the search for such headers. `answered`: names that the answer to an allowed request sets, in lower case; the proxy
- * overwrites a client's headers of exactly these names. Headers that mode and proxy need are exempt. Hop-by-hop headers may
- * belong to the question's own connection, so none is a reason to refuse it; a proxy that removes headers gets their names, too,
- * except those that gRPC needs.
+ * Creates the search. It skips headers that the mode and the proxy need, and `answered`: names, in lower case, that the answer to
+ * an allowed request sets, so that the proxy overwrites a client's. Hop-by-hop headers may be of the question's own connection,
+ * so they are no reason to refuse it; a proxy that removes headers gets their names, too, except those that gRPC needs.
  */
 export function createAliasesIn(
   mode: Mode,
@@ -30,7 +29,7 @@ export function createAliasesIn(
     if (answered.has(lower) || ofProxy.has(lower)) return false;
     if (dropped.has(normalised)) return true;
     const what = meaningOf(name);
-    // The proxy leaves the client's own unchanged, and the gateway would set another.
+    // The proxy leaves the client's header unchanged, whereas the gateway would set its own.
     if (what === meaning['x-forwarded-host']) return true;
     if (what === meaning.methodOverride) return !rules.passMethodOverride;
     if (hopByHopNames.has(lower)) return mode.removesHeaders && !trailerNames.has(lower);

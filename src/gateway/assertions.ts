@@ -13,17 +13,17 @@ import type { LastingParts } from './lasting-parts.ts';
 
 /** Signers of the assertions that prove to services that requests come from Postern. */
 export interface Assertions {
-  /** The signer for an upstream; null: it asks for no proof. */
+  /** The signer for an upstream; null if the upstream has no `assertion`. */
   assertFor(upstream: string): Assert | null;
-  /** The signer for the services behind a listener of `forward_auth`; null: they ask for no proof. */
+  /** The signer for the services behind a listener of `forward_auth`; null if the listener has no `assertion`. */
   assertForListener(index: number): Assert | null;
-  /** The public keys (RFC 7517), those of other replicas included. */
+  /** The public keys (RFC 7517), including those of other replicas. */
   published(): Promise<JSONWebKeySet>;
 }
 
 type AssertionConfig = NonNullable<Config['upstreams'][string]['assertion']>;
 
-/** Builds the signer of each upstream; its key exists in the store. */
+/** Builds the signers of all upstreams and listeners; the store must already hold their keys. */
 export function composeAssertions(
   config: Config,
   { keys, now }: Pick<LastingParts, 'keys' | 'now'>,

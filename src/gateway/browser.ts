@@ -17,7 +17,7 @@ import type { LastingParts } from './lasting-parts.ts';
 
 /** Parts of the request path for browsers. */
 export interface BrowserParts {
-  /** The pages for people, and who is signed in to them; null without `web`. */
+  /** The pages for people, and the authentication of the people signed in to them; null without `web`. */
   readonly web: {
     readonly area: WebArea;
     readonly webCookie: WebCookieAuthenticator;
@@ -25,7 +25,7 @@ export interface BrowserParts {
   } | null;
   readonly authenticateBrowser: AuthenticateBrowser;
   readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
-  /** Further headers of Postern's own responses on a path. */
+  /** Further headers of Postern's own responses on a path, names and values in turn. */
   readonly fieldsOn: (path: string) => readonly string[];
   readonly insteadOf: InsteadOf;
 }
@@ -41,10 +41,10 @@ interface BrowserOptions extends LastingParts {
 const none: readonly string[] = [];
 const noReferrer: readonly string[] = ['Referrer-Policy', 'no-referrer'];
 
-/** URLs of providers' answers contain assertions and codes: no browser may pass them on (Referrer Policy §3.1). */
+/** Headers on providers' paths: URLs there contain assertions and codes, which no browser may pass on (Referrer Policy §3.1). */
 const fieldsOnProviderPaths = (path: string) => (isProviderPath(path) ? noReferrer : none);
 
-/** Builds the parts; code that only `web` needs is loaded only with it. */
+/** Builds the parts for browsers; code that only `web` needs is loaded only if `web` is configured. */
 export async function composeBrowser(config: Config, options: BrowserOptions): Promise<BrowserParts> {
   const { authenticate } = options;
   if (config.web === undefined)

@@ -34,7 +34,7 @@ import { composeRoutes } from './routes.ts';
 /** Time limit for the whole body of a request to an own endpoint. */
 const ownBodyTimeoutMs = 30_000;
 
-/** Builds every part that depends on the configuration. Throws when a file it names can't be used. */
+/** Builds the gateway of a configuration. Rejects if a file that the configuration names can't be used. */
 export async function composeGateway(
   config: Config,
   lasting: LastingParts,
@@ -121,7 +121,7 @@ export async function composeGateway(
   });
 }
 
-/** Notes the cookies of this configuration, which no upstream may see or set from now on. */
+/** Records the names of this configuration's own cookies, which no upstream may see or set from now on. */
 function noteCookies(
   config: Config,
   { name }: CookieAttributes,

@@ -1,7 +1,7 @@
 import type { Config } from '../config/sections/schema.ts';
 import type { Gateway } from './gateway.ts';
 
-/** The pointer to the gateway that serves now, for parts that survive a reload. */
+/** Reference to the gateway that serves now, for parts that survive a reload. */
 export class CurrentGateway {
   readonly #initial: Config;
   serving: Gateway | null = null;
@@ -16,7 +16,7 @@ export class CurrentGateway {
     return this.serving;
   }
 
-  /** The configuration that serves now or is about to. */
+  /** The configuration of the gateway that serves now; the initial one until a gateway is composed. */
   get config(): Config {
     return this.serving?.parts.config ?? this.#initial;
   }

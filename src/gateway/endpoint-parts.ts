@@ -18,7 +18,7 @@ import type { LastingParts } from './lasting-parts.ts';
 import { loginLimits } from './login-limits.ts';
 import { sessionTimesOf } from './session-times.ts';
 
-/** Dependencies that own endpoints share with the request path. */
+/** Dependencies that Postern's own endpoints share with the request path. */
 export interface SharedParts extends LastingParts {
   readonly tokens: AccessTokens;
   readonly assertions: Pick<Assertions, 'published'>;

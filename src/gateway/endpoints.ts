@@ -14,17 +14,17 @@ import { optionalEndpointAt } from '../rules/own-areas.ts';
 import { composeEndpointParts, type SharedParts } from './endpoint-parts.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
 
-/** Everything that Postern serves itself. */
+/** The endpoints that Postern serves itself. */
 export interface OwnEndpoints {
   readonly routes: OwnRoutes;
-  /** Number of password hashes that are running and waiting. */
+  /** Numbers of password hashes that are being computed and that are waiting. */
   passwordHashes(): WorkLoad;
   close(): Promise<void>;
 }
 
-/** Builds everything that Postern serves itself. */
+/** Builds the endpoints that Postern serves itself. */
 export async function composeEndpoints(config: Config, shared: SharedParts): Promise<OwnEndpoints> {
-  // Every method at once, so that each has a series before its first sign-in.
+  // Registers every method, so that each has a series before its first sign-in.
   for (const method of ['password', ...Object.keys(config.identity_providers)])
     shared.metrics.loginsBy(method);
   const parts = await composeEndpointParts(config, shared);
@@ -49,13 +49,13 @@ export async function composeEndpoints(config: Config, shared: SharedParts): Pro
 
 /** True for a path of the API that Postern serves according to `endpoints`. */
 function isServed(path: string, { endpoints }: Config): boolean {
-  // Also where an upstream serves users: the command line invites, too.
+  // Served even where an upstream serves users, because the command line invites users, too.
   if (path === redeemInvitation.path) return endpoints.users !== 'off';
   const optional = optionalEndpointAt(path);
   return optional === undefined || endpoints[optional] === 'own';
 }
 
-/** Builds sign-in through providers, which is loaded only where some are configured. */
+/** Builds sign-in through identity providers; its code is loaded only if some are configured. */
 async function composeProviders(
   config: Config,
   parts: EndpointParts,

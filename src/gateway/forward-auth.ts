@@ -18,10 +18,10 @@ export interface DecisionParts {
   readonly onInternalError: (error: unknown, exchange: Exchange) => void;
 }
 
-/** Other proxies handle CORS for the requests that they forward. */
+/** CORS switched off: a proxy that asks for decisions handles CORS itself for the requests that it forwards. */
 const noCors = createCors({ origins: [] });
 
-/** Builds the answers of each listener of `forward_auth`, in its order. */
+/** Builds the answers of each listener, in the order of `forward_auth`. */
 export function composeDecisions(
   config: Config,
   { headerRules, ownCookies, assertions, onInternalError }: DecisionParts,

@@ -59,8 +59,7 @@ export class Gateway {
   }
 
   /**
-   * Own path? Guard, then respond. Otherwise: refuse what is ambiguous, route, authenticate, authorise, forward. Never
-   * throws. `unfit`: the refusal of a request that the listener has judged already.
+   * Judges an exchange, then responds or forwards it; never throws. `unfit`: a refusal by the listener, instead of a judgement.
    */
   handle(exchange: Exchange, unfit: Refusal | null): void {
     this.#begin(exchange);
@@ -93,7 +92,7 @@ export class Gateway {
     }
   }
 
-  /** Judges as {@link handle}, and answers the proxy that asked on that listener of `forward_auth`. */
+  /** Judges as {@link handle} does, and answers the proxy that asked; `listener`: index of its listener in `forward_auth`. */
   decide(exchange: Exchange, listener: number, unfit: Refusal | null): void {
     this.#begin(exchange);
     const decision = this.parts.decisions[listener]!;
@@ -123,7 +122,7 @@ export class Gateway {
     return this.parts.replies.refuseBegun(request, refusal);
   }
 
-  /** True if the path of a request without a route is spelled, however malformed it is, as one where browsers expect a page. */
+  /** True if the path of a request without a route, however malformed, is spelled like one on which browsers expect a page. */
   #isForBrowsers({ path, head }: RefusedRequest): boolean {
     const { routes, own, isConsoleHost } = this.parts.judging;
     const isBrowserRoute =
@@ -141,7 +140,7 @@ export class Gateway {
     if (this.#isRetired && this.#open === 0) this.#closeRetired();
   };
 
-  /** Closes the gateway after its last exchange; called once it gets no more. */
+  /** Closes the gateway after its last exchange; called when it gets no new exchanges any more. */
   retire(): void {
     this.#isRetired = true;
     if (this.#open === 0) this.#closeRetired();
@@ -173,7 +172,7 @@ function publicRules({ assertHost, via, authenticate, authenticateBrowser }: Gat
   };
 }
 
-/** The web cookie doesn't count on a listener for decisions: nothing could clear it there. */
+/** Rules of a listener for decisions, where the web cookie doesn't count, because no response there could clear it. */
 function decisionRules(decision: Decision, { authenticate }: GatewayParts): ListenerRules {
   return {
     assertHost: null,
@@ -186,7 +185,7 @@ function decisionRules(decision: Decision, { authenticate }: GatewayParts): List
   };
 }
 
-/** Answers the proxy that asked; no proxy passes requests on to Postern's own paths. */
+/** Answers the proxy that asked; throws `not_found` for Postern's own paths, which no proxy may pass on to a service. */
 function answer(exchange: Exchange, verdict: Verdict, decision: Decision): void {
   if (verdict.kind !== 'pass') throw new Refusal('not_found');
   decision.allow(exchange, verdict.route, verdict.principal, verdict.asPreflight);

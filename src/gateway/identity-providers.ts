@@ -20,21 +20,21 @@ import { traceNetwork } from '../runtime/spans.ts';
 import type { PageProvider } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
 
-/** Endpoints of every identity provider. */
+/** Endpoints of all identity providers, and the providers as pages offer them. */
 export interface ProviderEndpoints {
   readonly endpoints: readonly Endpoint<'open'>[];
-  /** Providers that Postern's own pages lead to; none without `web`. */
+  /** Providers on Postern's own pages; empty without `web`. */
   readonly onPages: readonly PageProvider[];
-  /** Providers as the console's own host leads to them; none without such a host. */
+  /** Providers on the pages of the console's own origin; empty if it has none. */
   readonly onConsole: readonly PageProvider[];
   close(): Promise<void>;
 }
 
 const secretBytes = 32;
-/** Timeout of a lookup, ms: shorter than that of a call, which then fails with the lookup's error. */
+/** Timeout of a DNS lookup, ms: shorter than that of a call to the provider, which then fails with the lookup's error. */
 const lookupMs = 3_000;
 
-/** Builds sign-in through the configured providers; none of them is asked for anything yet. */
+/** Builds sign-in through the configured providers; no request is sent to them yet. */
 export async function composeIdentityProviders(
   config: Config,
   parts: EndpointParts,
@@ -72,7 +72,7 @@ interface ProviderParts {
   readonly shared: SharedParts;
 }
 
-/** Provider for the front end's sign-ins and for those of Postern's own pages. */
+/** An identity provider, for sign-ins of the front end and for those on Postern's own pages. */
 class ComposedProvider {
   readonly network: ProviderNetwork;
   readonly #options: ProviderParts;
@@ -83,7 +83,7 @@ class ComposedProvider {
     const { names, tracing } = options.shared;
     const lookup = names.lookupWithin(lookupMs);
     this.network = traceNetwork(createProviderNetwork({ lookup }), tracing);
-    // Without a page of the front end it only receives the provider's sign-outs.
+    // Without `redirect_uri`, which leads to the front end, it only receives the provider's sign-outs.
     this.#provider = this.#create({ redirect_uri: '', ...options.settings });
   }
 
@@ -104,8 +104,8 @@ class ComposedProvider {
   }
 
   /**
-   * Builds sign-in on Postern's own pages of that origin, below `path`: always by code (RFC 9700 §2.1.2). A sign-in that starts
-   * on pages of one `kind` can't be completed on others.
+   * Builds sign-in on Postern's own pages of an origin, below `path`. It is always by code (RFC 9700 §2.1.2). A sign-in that
+   * starts on pages of one `kind` can't be completed on those of the other.
    */
   onPages(path: string, origin: string, kind: 'pages' | 'console'): PageProvider {
     const { name, settings, seals, parts } = this.#options;

@@ -16,8 +16,8 @@ import { isForwarding, type Route, type RouteTable } from '../proxy/route-table.
 import type { Awaitable } from '../stores/awaitable.ts';
 
 /**
- * Judgement of a request that isn't refused: its path is Postern's `own`, it is a CORS `preflight` that Postern responds to,
- * or it may `pass` to its route; `asPreflight`: unauthenticated, for the upstream to respond to.
+ * Judgement of a request that isn't refused. `own`: its path is one of Postern's; `preflight`: Postern responds to it as a CORS
+ * preflight; `pass`: it may pass to its route, unauthenticated if `asPreflight`, which leaves the preflight to the upstream.
  */
 export type Verdict =
   | { readonly kind: 'own'; readonly match: OwnMatch }
@@ -34,10 +34,10 @@ export interface JudgeParts {
   readonly targetRules: TargetRules;
   readonly cors: Pick<Cors, 'enabled'>;
   readonly own: OwnRoutes;
-  /** Recognises the host that only the console has, where nothing is forwarded; null: there is none. */
+  /** Recognises the console's own host, from which nothing is forwarded; null: the console has none. */
   readonly isConsoleHost: ((host: string) => boolean) | null;
   readonly routes: RouteTable;
-  /** Refuses a service worker that could read what is typed on Postern's own pages; null: there are none. */
+  /** Refuses a service worker that could read what is typed on Postern's own pages; null: service workers aren't checked. */
   readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
 }
 
@@ -46,20 +46,17 @@ export interface ListenerRules {
   /** Refuses a `Host` that isn't this listener's; null: any host is accepted. */
   readonly assertHost: ((head: RequestHead) => void) | null;
   readonly answersPreflights: boolean;
-  /** The name of this gateway in `Postern-Via`, where requests are forwarded; null where another proxy forwards them. */
+  /** This gateway's name in `Postern-Via`, on a listener whose requests it forwards; null: another proxy forwards them. */
   readonly via: string | null;
   readonly authenticate: (exchange: Exchange, route: Route) => Awaitable<Principal | null>;
 }
 
-/**
- * Judges a request: refuse what is ambiguous; own path? else route, authenticate, authorise. Synchronous unless a store has to
- * be waited for. Throws or rejects with the refusal.
- */
+/** Judges a request; throws or rejects with its refusal. Synchronous unless a store has to be waited for. */
 export type Judge = (exchange: Exchange) => Awaitable<Verdict>;
 
 const preflightVerdict: Verdict = { kind: 'preflight' };
 
-/** Creates the only reader of the rules about requests. */
+/** Creates the judge of one kind of listener; no other code applies these rules to requests. */
 export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
   const { targetRules, cors, own, isConsoleHost, routes, assertNoServiceWorker } = parts;
   const { assertHost, answersPreflights, via, authenticate } = rules;

@@ -18,9 +18,9 @@ export interface LastingParts {
   readonly stores: Stores;
   readonly keys: KnownKeys;
   readonly recentUse: RecentUse;
-  /** Names of Postern's own cookies since the start: browsers still send earlier ones. */
+  /** Names of Postern's own cookies under all configurations since the start: browsers may still send old ones. */
   readonly cookieNames: Set<string>;
-  /** Prefixes, since the start, of the names of cookies that bind a sign-in to its browser. */
+  /** Name prefixes, since the start, of the cookies that bind a sign-in to its browser. */
   readonly startCookiePrefixes: Set<string>;
   readonly streams: OpenStreams;
   readonly log: Log;
@@ -28,9 +28,9 @@ export interface LastingParts {
   readonly metrics: GatewayMetrics;
   /** Null: nothing is traced. */
   readonly tracing: Tracing | null;
-  /** The name of this gateway, of all its processes, in `Postern-Via`. */
+  /** The name of this gateway in `Postern-Via`, the same in all its processes. */
   readonly via: string;
-  /** True if people see a page of `builtin:echo`, as the quick start shows it; programs always get JSON. */
+  /** True if `builtin:echo` shows browsers a page, as in the quick start; programs always get JSON. */
   readonly showsEchoPage: boolean;
   /** The clock, epoch ms. */
   readonly now: () => number;

@@ -20,7 +20,7 @@ export interface ComposedRoutes {
 
 type RouteParts = LastingParts & { readonly readFile: ReadFile; readonly assertions: Assertions };
 
-/** Builds upstreams and routes from the configuration; starts the echo where one is named, with `echoPage` for people. */
+/** Builds upstreams and routes; starts the echo if an upstream is `builtin:echo`, with `echoPage` for browsers. */
 export async function composeRoutes(
   config: Config,
   parts: RouteParts,
@@ -110,7 +110,7 @@ function locationOf(url: UpstreamAddress): Pick<UpstreamOptions, 'address' | 'au
   }
 }
 
-/** Address of an upstream as the access log shows it. */
+/** Address of an upstream as logged with its failures. */
 function addressTextOf(url: UpstreamAddress): string {
   switch (url.kind) {
     case 'server':
@@ -122,7 +122,7 @@ function addressTextOf(url: UpstreamAddress): string {
   }
 }
 
-/** The shortest timeouts of any route that leads to the upstream. */
+/** The shortest of the timeouts of an upstream and of its routes. */
 function timesOf(
   name: string,
   config: Config,

@@ -11,7 +11,7 @@ import { createRecentSignIns } from '../web/recent-sign-ins.ts';
 import type { LastingParts } from './lasting-parts.ts';
 import { ownOrigins } from './own-origins.ts';
 
-/** Builds what all browser pages share. Throws when the logo can't be used. */
+/** Builds the parts that all pages share. Throws if the logo can't be used. */
 export function composeWebArea(
   config: Config,
   web: NonNullable<Config['web']>,
@@ -34,7 +34,7 @@ export function composeWebArea(
   };
 }
 
-/** The origins of the pages: `base_url`, and that of the console if it has one of its own. */
+/** The parts that depend on the origin of a page: `base_url`, or the console's own origin if it has one. */
 function placesOf(
   { base_url: baseUrl, web }: Config,
   path: string,
@@ -67,7 +67,7 @@ function loadLogo(file: string, readFile: ReadFile): Logo {
   return { bytes, format };
 }
 
-/** The cookie by which browsers are signed in to pages; only this host may set it wherever browsers can enforce that. */
+/** The cookie by which browsers are signed in to pages; under https, browsers let only this host set it. */
 export function webCookie({ base_url: baseUrl, sessions }: Config): CookieAttributes {
   const secure = baseUrl.startsWith('https:');
   return {

@@ -23,7 +23,7 @@ import { createOfferedProviders } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
 
-/** Builds the pages for people; a form is left out if Postern doesn't serve the endpoint of `api` that it calls. */
+/** Builds the pages for people, but not a page whose form calls an endpoint that `api` lacks. */
 export function webEndpoints(
   config: Config,
   parts: EndpointParts,

@@ -14,7 +14,7 @@ interface Printer {
   readonly mode: DecisionMode;
   /** Paths in `forward-auth/templates/`. */
   readonly templates: readonly string[];
-  /** Holes of the templates besides the members of the plan. Throws a RangeError for what the proxy can't do. */
+  /** Values for holes besides the members of the plan. Throws a RangeError for a plan that the proxy doesn't support. */
   readonly holes: (plan: ProxyPlan) => Holes;
 }
 
@@ -32,7 +32,7 @@ const printers: Readonly<Record<string, Printer>> = {
   'ingress-nginx': {
     mode: 'ingress_nginx',
     templates: ['ingress-nginx/ingress.yaml'],
-    // The controller sets the last of its own when it asks, and leaves a client's to the service.
+    // The controller sets the last one itself when it asks, but leaves a client's header for the service.
     holes: ({ copied, describing, reserved }) => {
       const own = ['Authorization', 'X-API-Key', ...describing, 'X-Auth-Request-Redirect'];
       return { answered: [...copied, ...own, ...reserved].join(',') };
@@ -64,8 +64,8 @@ const printers: Readonly<Record<string, Printer>> = {
       const { listen, copied } = plan;
       return {
         ownPattern: ownPattern(plan),
-        // A file in HAProxy's own directory: an abstract socket could be taken over by any process while HAProxy stops, and
-        // asked by any while it runs.
+        // A file in HAProxy's own directory: any process could take over an abstract socket while HAProxy stops, and
+        // connect to it while HAProxy runs.
         questions: `unix@/run/haproxy/postern-${listen.host.replaceAll(':', '_')}-${listen.port}.sock`,
         copiedNames: copied.map((name) => `"${name.toLowerCase()}"`).join(', '),
       };
@@ -84,8 +84,8 @@ const printers: Readonly<Record<string, Printer>> = {
 export const printedProxies: readonly string[] = Object.keys(printers);
 
 /**
- * Prints the configuration of a proxy, one of {@link printedProxies}, that asks the first listener of the proxy's mode. Throws a
- * RangeError whose message says what is missing or wrong.
+ * Returns the files for `proxy`, one of {@link printedProxies}, which asks the first listener of its mode. Throws a RangeError
+ * that says what is missing or wrong.
  */
 export function printProxyConfiguration(config: Config, proxy: string, options: PlanOptions): ProxyFiles {
   const { mode, templates, holes } = printers[proxy]!;
@@ -115,7 +115,7 @@ function envoyHoles({ decisions, gateway, service }: ProxyPlan, protocol: 'http'
   };
 }
 
-/** Throws a RangeError for an address behind TLS, where the proxy compares a certificate with names only. */
+/** Throws a RangeError if an IP address is reached over TLS, because the proxy compares certificates only with names. */
 function requireNames(proxy: string, { decisions, gateway, service }: ProxyPlan): void {
   const isUnproved = ({ tls, host }: ServerAddress) => tls && isIP(host) !== 0;
   const why = `${proxy} compares names with certificates, no addresses`;

@@ -8,9 +8,9 @@ import { ownAreas } from '../../rules/own-areas.ts';
 import { answeredNames } from '../answer.ts';
 import { modes } from '../modes.ts';
 
-/** An address that something listens on. */
+/** Address of a server. */
 export interface ServerAddress {
-  /** A name or an address, IPv6 without brackets. */
+  /** A name or an IP address, IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
   readonly tls: boolean;
@@ -20,7 +20,7 @@ export interface ServerAddress {
   readonly origin: string;
 }
 
-/** The facts that a proxy's configuration is printed from. */
+/** Facts from which a proxy's configuration is printed. */
 export interface ProxyPlan {
   readonly listen: ServerAddress;
   /** The listener that the proxy asks. */
@@ -29,7 +29,7 @@ export interface ProxyPlan {
   readonly gateway: ServerAddress;
   /** The service that the proxy forwards to. */
   readonly service: ServerAddress;
-  /** Paths, each with all below it, that are forwarded to the gateway without a decision. */
+  /** Paths that are forwarded to the gateway without a decision, with all paths below them. */
   readonly ownAreas: readonly string[];
   /** Headers of a decision that identify the caller. */
   readonly identity: readonly string[];
@@ -39,19 +39,19 @@ export interface ProxyPlan {
   readonly describing: readonly string[];
   /** Further headers of a client that must not reach the service, and that Postern would refuse. */
   readonly deleted: readonly string[];
-  /** {@link laterNames} in lower case: a printed configuration stays right when Postern answers them. */
+  /** {@link laterNames} in lower case, so that a printed configuration stays right once Postern answers with them. */
   readonly reserved: readonly string[];
 }
 
-/** Options of the command line; each defaults to the configuration. */
+/** Options of the command line; each defaults to the configuration, except `listen`, to 0.0.0.0:8000. */
 export interface PlanOptions {
-  /** The name under which the proxy finds Postern. */
+  /** Name or IP address at which the proxy reaches Postern. */
   readonly host?: string | undefined;
   readonly service?: string | undefined;
   readonly listen?: string | undefined;
 }
 
-/** Headers that upstreams trust about the sender, though nothing in this setup sets them. */
+/** Headers that upstreams may trust about the sender; the proxy deletes a client's unless it overwrites them. */
 const forwardedNames = [
   'x-forwarded-prefix',
   'x-forwarded-user',
@@ -66,10 +66,10 @@ const forwardedNames = [
   'x-forwarded-ssl',
 ];
 
-/** Headers that every printed configuration sets. Traefik by itself sets all of its mode. */
+/** Headers that every printed configuration sets. Traefik sets all headers of its mode itself, without any configuration. */
 const overwrittenNames = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 
-/** Plans the configuration of a proxy that asks a listener. Throws a RangeError whose message is the broken rule. */
+/** Plans the configuration of a proxy that asks a listener. Throws a RangeError whose message states the broken rule. */
 export function planProxy(config: Config, listener: DecisionListenerConfig, options: PlanOptions): ProxyPlan {
   const { listen, endpoints, headers, upstreams, web } = config;
   const identity = answeredNames(
@@ -114,7 +114,7 @@ function listenerAddress(
   return createAddress({ host: name ?? (isAnyAddress(host) ? '127.0.0.1' : host), port }, tls !== undefined);
 }
 
-/** True if a listener's address stands for every interface. */
+/** True if a listener's address stands for all interfaces. */
 export function isAnyAddress(host: string): boolean {
   return host === '0.0.0.0' || host === '::';
 }
@@ -137,12 +137,12 @@ function parseService(url: string): ServerAddress {
     const address = parseUpstreamAddress(url);
     if (address.kind === 'server') return createAddress(address, address.tls);
   } catch {
-    // The rule in its message covers other kinds of address, too.
+    // The message below covers other kinds of addresses, too.
   }
   throw new RangeError('--service must be http(s)://HOST:PORT');
 }
 
-/** The first upstream of a route that the proxy can reach itself. */
+/** URL of the first routed upstream that the proxy can reach itself; an example's URL if there is none. */
 function serviceOf({ routes, upstreams }: Config): string {
   for (const { upstream } of routes) {
     const url = upstream === noUpstream ? undefined : upstreams[upstream]?.url;

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 
-/** Values by the names of holes: texts, numbers, conditions, lists of these, and objects of these (`{{name.member}}`). */
+/** Values of holes, by name: texts, numbers, conditions, lists of these, and objects of these (`{{name.member}}`). */
 export type Holes = Readonly<Record<string, unknown>>;
 
 const filters: Readonly<Record<string, (text: string) => string>> = {
@@ -11,10 +11,9 @@ const filters: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /**
- * Fills a template: a text as it is printed, with holes. A line with the hole of a list stands once for each item. The lines
- * between `{{#name}}` and `{{/name}}` stand once for each item of a list, which the name means there, or if a condition is true;
- * `{{#name}}…{{/name}}` within a line likewise, for a condition. A hole's name may be followed by filters. Lines of the form
- * `{{! … }}` are comments of the template.
+ * Fills the holes `{{name}}` of a template; filters may follow the name. A line with the hole of a list is repeated for each
+ * item. Lines between `{{#name}}` and `{{/name}}` are repeated for each item of a list, which `name` stands for there, or kept if
+ * a condition is true; within a line, only conditions work. Lines that begin with `{{!` are comments.
  */
 export function fillTemplate(template: string, holes: Holes): string {
   return fillLines(template.split('\n'), holes).join('\n');
@@ -53,7 +52,7 @@ function fillHoles(text: string, holes: Holes): string {
   );
 }
 
-/** The holes for each time that a section or line stands. */
+/** The holes for each repetition of a section or line. */
 function scopesOf(name: string, holes: Holes): Holes[] {
   const value = lookUp(name, holes);
   if (Array.isArray(value)) return value.map((item: unknown) => ({ ...holes, [name]: item }));
