@@ -17,8 +17,8 @@ const separate = ['argon2', 'bcrypt', 'better-sqlite3', '@zxcvbn-ts/language-com
 const absent = ['supports-color', 'pg-cloudflare'];
 
 /**
- * Replaces `import.meta` in each source file by a `place` with the same members: its path in `dist` if it were not bundled, from
- * which it finds the files that it reads. No line is added, so that source maps fit.
+ * Replaces `import.meta` in each source file by a `place` with the same members. They give the path that the file would have in
+ * `dist` if it were not bundled, from which it finds the files that it reads. No line is added, so that source maps fit.
  */
 const places: Plugin = {
   name: 'places',

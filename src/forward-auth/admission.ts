@@ -6,7 +6,7 @@ const strangerMs = 1_000;
 /** Time for which a peer removed from `proxies` stays connected, ms: long enough for answers to its open questions. */
 const formerMs = 10_000;
 
-/** Open connections of peers that may not ask for decisions, on all listeners: a limited number, each for a second. */
+/** Open connections of peers that may not ask for decisions, on all listeners: a limited number, each kept for a second. */
 export class Strangers {
   readonly #most: number;
   /** Sockets, the oldest first. */
@@ -50,7 +50,7 @@ interface AdmissionOptions {
   readonly strangers: Strangers;
 }
 
-/** Admits connections to a listener for decisions, before their first byte; other peers never take the place of a proxy. */
+/** Admits connections to a listener for decisions, before their first byte; peers that may not ask never take a proxy's place. */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #ofProxies = new Set<Socket>();

@@ -36,7 +36,7 @@ export interface Decision {
   assertPassable(exchange: Exchange): void;
   /** Refuses a credential that may be two joined by a comma. Throws `ambiguous_credentials`. */
   assertOneCredential(head: RequestHead): void;
-  /** Answers that the request may pass; `principal` null: without an identity; `asPreflight`: without cookies, too. */
+  /** Answers that the request may pass; `principal` null: without an identity; `asPreflight`: without cookies. */
   allow(exchange: Exchange, route: Route, principal: Principal | null, asPreflight: boolean): void;
   refuse(exchange: Exchange, error: unknown): void;
 }

@@ -1,8 +1,8 @@
 import protobuf from 'protobufjs';
 
 /*
- * The used part of Envoy's external authorization, version 3, by its packages, names and numbers; fields left out are skipped
- * when they are received.
+ * The part of Envoy's external authorization, version 3, that is used, with its packages, names and numbers; other fields are
+ * skipped when they are received.
  */
 const definitions = [
   `syntax = "proto3";
@@ -109,13 +109,13 @@ export interface CheckResponse {
   };
 }
 
-/** `OVERWRITE_IF_EXISTS_OR_ADD`. */
+/** The `append_action` that replaces a header or adds it: `OVERWRITE_IF_EXISTS_OR_ADD`. */
 export const overwrite = 2;
 
 /** Path of the method that Envoy calls. */
 export const checkPath = '/envoy.service.auth.v3.Authorization/Check';
 
-/** Creates the codec of the method's messages from their definitions. */
+/** Creates the codec of check requests and their responses from the definitions. */
 export function createCheckCodec() {
   const root = new protobuf.Root();
   for (const text of definitions) protobuf.parse(text, root, { keepCase: true });

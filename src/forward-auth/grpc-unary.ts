@@ -7,9 +7,7 @@ interface UnaryMethod {
   readonly maxMessageBytes: number;
   /** True if a call's message is to be read; otherwise `onCall` gets null at once. */
   readonly reads: () => boolean;
-  /**
-   * Called for each call. `message`: null unless whole, the only one, uncompressed and not too long. `respond` is called once.
-   */
+  /** Called for each call; responds once. `message`: null unless exactly one arrived, whole, uncompressed and not too long. */
   readonly onCall: (message: Buffer | null, respond: (message: Uint8Array) => void) => void;
 }
 

@@ -24,7 +24,7 @@ export interface Mode {
 /** Headers about the sender that all proxies except Envoy set; some proxies set more. */
 const sender = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 const asItIs = (status: number) => status;
-/** Maps other 4xx to 403: nginx turns every 4xx but 401 and 403 into a 500 (ngx_http_auth_request_module). */
+/** Maps any 4xx except 401 to 403: nginx turns every other 4xx into a 500 (ngx_http_auth_request_module). */
 const as403 = (status: number) => (status >= 400 && status < 500 && status !== 401 ? 403 : status);
 /** Maps 5xx to 403: with `failure_mode_allow` Envoy takes a 5xx for a failure, and lets the request pass. */
 const neverFailing = (status: number) => (status >= 500 ? 403 : status);

@@ -13,7 +13,7 @@ export interface Askers {
   readonly ours: TrustedProxies;
 }
 
-/** The askers of a listener. */
+/** The {@link Askers} of a listener: its `proxies`, and these together with `trusted_proxies`. */
 export function askersOf({ proxies }: DecisionListenerConfig, { trusted_proxies }: Config): Askers {
   return {
     proxies: createTrustedProxies(proxies),

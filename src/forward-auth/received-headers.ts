@@ -9,9 +9,10 @@ export type AliasesIn = (raw: readonly string[]) => readonly string[];
 const none: readonly string[] = [];
 
 /**
- * Creates the search. It skips headers that the mode and the proxy need, and `answered`: names, in lower case, that the answer to
- * an allowed request sets, so that the proxy overwrites a client's. Hop-by-hop headers may be of the question's own connection,
- * so they are no reason to refuse it; a proxy that removes headers gets their names, too, except those that gRPC needs.
+ * Creates an {@link AliasesIn}, which skips headers that the mode and the proxy need, and `answered`: names, in lower case, that
+ * the answer to an allowed request sets, so that the proxy overwrites a client's. Hop-by-hop headers may be of the question's own
+ * connection, so they are no reason to refuse it; a proxy that removes headers gets their names, too, except those that gRPC
+ * needs.
  */
 export function createAliasesIn(
   mode: Mode,

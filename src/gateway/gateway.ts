@@ -36,7 +36,7 @@ export interface GatewayParts {
   readonly config: Config;
   readonly watched: WatchedGateway;
   readonly via: string;
-  /** As in {@link ListenerRules}, for the public listener. */
+  /** {@link ListenerRules.assertHost} of the public listener. */
   readonly assertHost: ListenerRules['assertHost'];
   readonly log: Pick<Log, 'error'>;
 }
@@ -58,9 +58,7 @@ export class Gateway {
     );
   }
 
-  /**
-   * Judges an exchange, then responds or forwards it; never throws. `unfit`: a refusal by the listener, instead of a judgement.
-   */
+  /** Judges an exchange, then responds or forwards it; never throws. `unfit`: the listener's refusal, instead of a judgement. */
   handle(exchange: Exchange, unfit: Refusal | null): void {
     this.#begin(exchange);
     try {

@@ -17,7 +17,7 @@ import type { Awaitable } from '../stores/awaitable.ts';
 
 /**
  * Judgement of a request that isn't refused. `own`: its path is one of Postern's; `preflight`: Postern responds to it as a CORS
- * preflight; `pass`: it may pass to its route, unauthenticated if `asPreflight`, which leaves the preflight to the upstream.
+ * preflight; `pass`: it may pass to its route. `asPreflight`: it is a preflight for the upstream, and not authenticated.
  */
 export type Verdict =
   | { readonly kind: 'own'; readonly match: OwnMatch }

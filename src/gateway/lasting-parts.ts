@@ -20,7 +20,7 @@ export interface LastingParts {
   readonly recentUse: RecentUse;
   /** Names of Postern's own cookies under all configurations since the start: browsers may still send old ones. */
   readonly cookieNames: Set<string>;
-  /** Name prefixes, since the start, of the cookies that bind a sign-in to its browser. */
+  /** Name prefixes, under all configurations since the start, of the cookies that bind a sign-in to its browser. */
   readonly startCookiePrefixes: Set<string>;
   readonly streams: OpenStreams;
   readonly log: Log;

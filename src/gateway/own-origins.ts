@@ -19,7 +19,7 @@ export function consoleHostOf({ base_url: baseUrl, web }: Config): ((host: strin
   return isShared ? createIsHostOf(origin) : createIsNameOf(origin);
 }
 
-/** A guard that refuses a `Host` other than this machine; null: clients may call the listener by any name. */
+/** A guard that refuses a `Host` that doesn't name this machine; null: clients may call the listener by any name. */
 export function hostGuardOf({
   base_url: baseUrl,
   listen,

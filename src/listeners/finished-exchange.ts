@@ -18,9 +18,7 @@ export interface FinishedParts {
   };
 }
 
-/**
- * Records a finished exchange and notifies its owner; `decidedFor`: mode of the proxy that asked, empty for a client's request.
- */
+/** Records a finished exchange and notifies its owner; `decidedFor`: mode of the proxy that asked, empty for a client. */
 export function recordExchange(
   exchange: Exchange,
   decidedFor: DecisionMode | '',

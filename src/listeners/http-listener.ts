@@ -44,14 +44,16 @@ export interface ListenerRole {
   readonly decidesFor: DecisionMode | '';
   /** Applies a configuration from now on; returns the settings of the listener. */
   adopt(config: Config): ListenerSettings;
-  /** True if a connection is accepted; called before its first byte, even of TLS, unless `limits.connections` are open. */
+  /** True if a new connection is accepted; called before its first byte, even of TLS, but not beyond `limits.connections`. */
   admits(socket: Socket): boolean;
   readonly createExchange: CreateExchange;
   /** Shape of the refusals of bytes that never become an exchange. */
   readonly refusalShape: RefusalShape;
   /** Handles the exchange, or refuses it if `refusal` isn't null; never throws. */
   respond(exchange: Exchange, refusal: Refusal | null): void;
-  /** Returns the response, as latin1 text, to unreadable bytes that begin like a request; null: the same as to all others. */
+  /**
+   * Returns the response, as latin1 text, to unreadable bytes that begin like a request; null: they get the one to all others.
+   */
   readonly refuseBegun: ((request: RefusedRequest, refusal: Refusal) => string) | null;
 }
 
@@ -79,7 +81,7 @@ export class HttpListener {
     this.server = new Http1Server(this.#serverOptions(tls), parts.engine.createListener);
   }
 
-  /** Switches to another configuration, with its `tls`: timeouts apply at once, most other settings to new connections. */
+  /** Switches to another configuration and its TLS settings: timeouts apply at once, most others to new connections. */
   apply(config: Config, tls: ListenerTls | null): void {
     if (tls !== null) this.server.renewTls(tls);
     this.#settings = this.#role.adopt(config);

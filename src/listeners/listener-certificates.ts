@@ -6,7 +6,7 @@ import { type CertificateParts, WatchedCertificate } from './watched-certificate
 /** TLS settings by listener: the one for clients first, then those of `forward_auth`; null for plain HTTP. */
 export type ListenersTls = readonly (ListenerTls | null)[];
 
-/** The loaded certificates of another configuration, until the caller calls either `apply` or `discard`. */
+/** The loaded certificates of another configuration; the caller has to call either `apply` or `discard`. */
 export interface PreparedCertificates {
   readonly tls: ListenersTls;
   apply(): void;

@@ -4,7 +4,7 @@ import { traceparentOf } from '../proxy/request-headers.ts';
 import { RequestTrace } from '../tracing/request-trace.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
-/** Methods that spans are named by; others are `_OTHER`, to bound the number of names (Semantic Conventions for HTTP Spans). */
+/** Methods that appear in span names; others are `_OTHER`, to bound the number of names (Semantic Conventions for HTTP Spans). */
 const namedMethods: ReadonlySet<string> = new Set([
   ...['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE'],
 ]);

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 
 const prefix = 'postern_';
-/** Longest sampling interval, ms: with any other, prom-client's monitor of the event loop would keep waking an idle process. */
+/** Longest sampling interval, ms: at a shorter one prom-client's monitor of the event loop would keep waking an idle process. */
 const never = 2 ** 31 - 1;
 
 /** Adds prom-client's metrics of the process to a registry, but measures iterations of the event loop without its timer. */

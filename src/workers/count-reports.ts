@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { MetricSnapshot, MetricsRegistry } from '../metrics/registry.ts';
 import { onTicks } from '../ticks.ts';
 
-/** Interval of reports, ms; counts that haven't been reported are lost if a worker is killed. */
+/** Interval of reports while clients are connected, ms; counts not yet reported are lost if a worker is killed. */
 const intervalMs = 250;
 /** Interval of reports while nothing is connected and no count changes, ms. */
 const idleIntervalMs = 500;

@@ -19,7 +19,7 @@ export function collectGarbageWhenIdle(): void {
   });
 }
 
-/** Returns a function to call with the CPU share of each interval; it calls `onIdle` each time the process becomes idle. */
+/** Returns a function that takes the share of one CPU used in each interval; calls `onIdle` each time the process gets idle. */
 export function watchIdleness(onIdle: () => void): (share: number) => void {
   let idleFor = 0;
   return (share) => {

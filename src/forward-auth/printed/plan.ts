@@ -43,7 +43,7 @@ export interface ProxyPlan {
   readonly reserved: readonly string[];
 }
 
-/** Options of the command line; each defaults to the configuration, except `listen`, to 0.0.0.0:8000. */
+/** Options of the command line. Defaults come from the configuration, except for `listen`: 0.0.0.0:8000. */
 export interface PlanOptions {
   /** Name or IP address at which the proxy reaches Postern. */
   readonly host?: string | undefined;
