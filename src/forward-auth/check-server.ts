@@ -61,10 +61,7 @@ export class CheckServer {
     return listen(this.#server, { port, host, reusePort: isShared });
   }
 
-  /**
-   * Uses these settings for new connections. If they might refuse clients admitted before, all connected clients have to
-   * reconnect: they receive GOAWAY, and handshakes in progress are cut.
-   */
+  /** Uses these settings for new connections; if they might refuse connected clients, all have to reconnect, after a GOAWAY. */
   renewTls(tls: ListenerTls): void {
     this.#gate?.renew(tls);
     if (admitsOthers(this.#tls, tls)) {

@@ -51,9 +51,7 @@ export interface ListenerRole {
   readonly refusalShape: RefusalShape;
   /** Handles the exchange, or refuses it if `refusal` isn't null; never throws. */
   respond(exchange: Exchange, refusal: Refusal | null): void;
-  /**
-   * Returns the response, as latin1 text, to unreadable bytes that begin like a request; null: they get the one to all others.
-   */
+  /** Returns the response, as latin1 text, to unreadable bytes that begin like a request; null: they are treated as others. */
   readonly refuseBegun: ((request: RefusedRequest, refusal: Refusal) => string) | null;
 }
 

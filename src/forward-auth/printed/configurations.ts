@@ -84,8 +84,7 @@ const printers: Readonly<Record<string, Printer>> = {
 export const printedProxies: readonly string[] = Object.keys(printers);
 
 /**
- * Returns the files for `proxy`, one of {@link printedProxies}, which asks the first listener of its mode. Throws a RangeError
- * that says what is missing or wrong.
+ * Returns the files for a proxy that asks the first listener of its mode. Throws a RangeError that says what is missing or wrong.
  */
 export function printProxyConfiguration(config: Config, proxy: string, options: PlanOptions): ProxyFiles {
   const { mode, templates, holes } = printers[proxy]!;
