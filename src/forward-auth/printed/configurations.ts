@@ -83,9 +83,7 @@ const printers: Readonly<Record<string, Printer>> = {
 /** Names of the proxies whose configuration can be printed. */
 export const printedProxies: readonly string[] = Object.keys(printers);
 
-/**
- * Returns the files for a proxy that asks the first listener of its mode. Throws a RangeError that says what is missing or wrong.
- */
+/** Returns the files for a proxy that asks the first listener of its mode. Throws a RangeError that says what is wrong. */
 export function printProxyConfiguration(config: Config, proxy: string, options: PlanOptions): ProxyFiles {
   const { mode, templates, holes } = printers[proxy]!;
   const listener = config.forward_auth.find((each) => each.mode === mode);
