@@ -7,8 +7,8 @@ const requestLine = /^(?:\r\n)?([A-Z]+) (\/[!-~]*)([ \r]?)/;
 const fieldName = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * The known parts of a request whose head is malformed, too long or incomplete: enough to tell whether a person reads the
- * refusal. Null if not even the path was read. `id` is that of the refusal.
+ * Reads the known parts of a request whose head is malformed, too long or incomplete: enough to tell whether a person will read
+ * the refusal. Null if the path is incomplete. `id` is the request id that the refusal states.
  */
 export function readBegunRequest(received: Buffer, id: string): RefusedRequest | null {
   const text = received.toString('latin1');

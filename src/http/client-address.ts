@@ -7,19 +7,19 @@ import { RecentCache } from '../stores/recent-cache.ts';
 
 const cachedAddresses = 1_000;
 
-/** Knows the peers whose `X-Forwarded-*` are trusted. */
+/** The proxies whose `X-Forwarded-*` headers are trusted. */
 export interface TrustedProxies {
   isTrusted(address: string): boolean;
 }
 
-/** Creates the test; `ranges` are addresses or CIDR blocks, as checked by the configuration. */
+/** Creates the set of proxies; `ranges` are addresses or CIDR blocks that the configuration has checked. */
 export function createTrustedProxies(ranges: readonly string[]): TrustedProxies {
   const blocks = ranges.map(blockOf);
   if (blocks.length === 0) return { isTrusted: () => false };
   // Called for every request, mostly with the same few peers.
   const known = new RecentCache<boolean>(cachedAddresses);
   const isWithin = (address: string): boolean => {
-    // An IPv6 address of its own (RFC 4291 §2.5.5.1), which ipaddr.js takes for a mapped one in its shortest spelling.
+    // An IPv4-compatible address (RFC 4291 §2.5.5.1), whose shortest spelling ipaddr.js takes for an IPv4-mapped one.
     const spelled = address.replace(/^::(?=\d+\.)/, '::0:');
     if (!ipaddr.isValid(spelled)) return false;
     const parsed = ipaddr.process(spelled);
@@ -37,10 +37,10 @@ export function createTrustedProxies(ranges: readonly string[]): TrustedProxies 
   };
 }
 
-/** Bits before the IPv4 address in an IPv6 address that maps one (RFC 4291 §2.5.5.2). */
+/** Number of bits before the IPv4 address in an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2). */
 const mappedBits = 96;
 
-/** The first address of a block and the length of its prefix; a block of IPv4-mapped addresses is one of IPv4. */
+/** The first address of a block and the length of its prefix; a block of IPv4-mapped addresses becomes one of IPv4. */
 function blockOf(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   if (!range.includes('/')) {
     const parsed = ipaddr.process(range);
@@ -52,8 +52,8 @@ function blockOf(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 }
 
 /**
- * The client's address: the right-most one, of `X-Forwarded-For` and then the peer, that isn't a trusted proxy.
- * Anything to the left of it may have been written by the client itself.
+ * The right-most address in `X-Forwarded-For`, followed by the peer, that isn't a trusted proxy: the client itself may have
+ * written anything further left. If the list ends or can't be read before that, the left-most proxy found.
  */
 export function clientAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
   if (forwardedFor === '' || !proxies.isTrusted(peer)) return peer;
@@ -69,8 +69,8 @@ export function clientAddress(peer: string, forwardedFor: string, proxies: Trust
 }
 
 /**
- * The client's address as a proxy describes it: the right-most one in the list that isn't one of `ours`. Empty if there is
- * none, or if what stands right of it can't be read.
+ * The client's address as a proxy describes it: the right-most in `X-Forwarded-For` that isn't one of `ours`. Empty if there is
+ * none, or if an address further right can't be read.
  */
 export function describedAddress(forwardedFor: string, ours: TrustedProxies): string {
   const hops = forwardedFor.split(',');
@@ -82,7 +82,7 @@ export function describedAddress(forwardedFor: string, ours: TrustedProxies): st
   return '';
 }
 
-/** Spells an address, or the /64 by which IPv6 is counted, as logs and stores have it; any other text stays. */
+/** Spells an IPv6 address, or a /64 block as counted, the way logs and stores do; returns any other text unchanged. */
 export function recordedAddress(text: string): string {
   const [address = '', bits, ...more] = text.split('/');
   if (more.length > 0 || !isIPv6(address)) return text;
@@ -100,7 +100,7 @@ function addressOf(hop: string): string | undefined {
   return withPort !== undefined && isIPv4(withPort) ? withPort : undefined;
 }
 
-/** Spells an address as that of a peer. */
+/** Spells an IPv6 address the way the address of a peer is spelled. */
 function spelledOnce(address: string): string {
   return canonicalAddress(new SocketAddress({ address, family: 'ipv6' }).address);
 }

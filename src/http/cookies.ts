@@ -19,10 +19,7 @@ export function setCookie(attributes: CookieAttributes, value: string, maxAgeSec
   );
 }
 
-/**
- * The name that binds a cookie to its host: with `__Host-` in front if it is Secure, as browsers then demand
- * (RFC 6265bis §4.1.3.2), so that no neighbouring host can set it. Needs Path=/.
- */
+/** The name, prefixed `__Host-` if Secure: no other host can then set the cookie (RFC 6265bis §4.1.3.2). Needs Path=/. */
 export function hostOnlyName(name: string, secure: boolean): string {
   return `${secure ? '__Host-' : ''}${name.replace(/^__(?:host|secure)-/i, '')}`;
 }
@@ -38,7 +35,7 @@ export function cookieValues(cookieHeader: string, name: string): string[] {
   return values;
 }
 
-/** Every cookie whose name has that prefix, with its first value, in order of appearance. */
+/** The cookies whose names begin with the prefix, each with its first value, in order of appearance. */
 export function cookiesWithPrefix(cookieHeader: string, prefix: string): Map<string, string> {
   const found = new Map<string, string>();
   for (let at = cookieHeader.indexOf(prefix); at >= 0; at = cookieHeader.indexOf(prefix, at + 1)) {
@@ -57,14 +54,14 @@ export function cookiesWithPrefix(cookieHeader: string, prefix: string): Map<str
  */
 const isBlank = (code: number) => code === 0x20 || code === 0x09;
 
-/** True if a pair of a `Cookie` value begins at that index. */
+/** True if a pair begins at index `at` of a `Cookie` value. */
 function beginsPair(cookieHeader: string, at: number): boolean {
   let before = at - 1;
   while (before >= 0 && isBlank(cookieHeader.charCodeAt(before))) before--;
   return before < 0 || cookieHeader[before] === ';';
 }
 
-/** Returns the end of a text that begins at `start` and is followed by nothing but blanks until the pair ends. */
+/** Returns the index at which the pair that contains `start` ends, without trailing blanks. */
 function endOf(cookieHeader: string, start: number): number {
   const semicolon = cookieHeader.indexOf(';', start);
   let last = semicolon < 0 ? cookieHeader.length : semicolon;
@@ -98,8 +95,8 @@ export function withoutCookies(cookieHeader: string, own: OwnCookies): string {
 }
 
 /**
- * The value with a semicolon wherever a cookie of ours follows a comma: a proxy that joins several `Cookie` lines with commas,
- * as if that were a list, would hide ours in the value of another.
+ * A `Cookie` value with a semicolon in place of each comma before one of Postern's own cookies: a proxy that wrongly joins
+ * several `Cookie` lines with commas would otherwise hide it in the value of another cookie.
  */
 export function separatedCookies(cookieHeader: string, own: OwnCookies): string {
   const [first = '', ...parts] = cookieHeader.split(',');
@@ -114,8 +111,8 @@ export function setCookieName(value: string): string {
 }
 
 /**
- * The name of a pair, without surrounding whitespace. Browsers send a cookie without a name as just its value, in which
- * a server may find a name before another `=`: that name counts (nameless cookies of RFC 6265bis).
+ * The name of a pair, without surrounding whitespace or a leading `=`. Browsers send a nameless cookie (RFC 6265bis) as just its
+ * value, in which a server may take the text before another `=` for the name.
  */
 function pairName(pair: string): string {
   const text = pair.trim();

@@ -6,7 +6,7 @@ export interface Cors {
   /** True if Postern responds to preflights and sets `Access-Control-*`. */
   readonly enabled: boolean;
   isAllowed(origin: string): boolean;
-  /** Headers of every response, names and values in turn. */
+  /** CORS headers of the response to any request, names and values in turn. */
   responseHeaders(head: RequestHead): readonly string[];
   /** Further headers of the 204 to a preflight, names and values in turn. */
   preflightHeaders(head: RequestHead): readonly string[];
@@ -26,9 +26,9 @@ export function isPreflight(method: string, head: RequestHead): boolean {
 }
 
 /**
- * Creates the protocol. `origins` are spelled as browsers send them: scheme, host, and the port unless it is the default; their
- * pages may read the headers of `expose` besides the usual ones. `isClosed` names the hosts, by their Host header, whose
- * responses other origins' pages may not read.
+ * Creates the protocol. `origins` are spelled as browsers send them: scheme, host, and the port unless it is the default.
+ * `expose`: further response headers that pages of these origins may read. `isClosed`: true for a Host header whose responses no
+ * page of another origin may read.
  */
 export function createCors(
   { origins, expose = [] }: { readonly origins: readonly string[]; readonly expose?: readonly string[] },

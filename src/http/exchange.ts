@@ -32,23 +32,23 @@ export interface UpstreamFailureDetail {
 }
 
 /**
- * The code that serves an exchange. An object, not a function: with a function made for each request V8 took the objects of
- * requests for long-lived, and collections of new objects took three times as long.
+ * The code that serves an exchange. An object, not a closure: with one closure per request, V8 treated requests' objects as
+ * long-lived, and garbage collections of the young generation took three times as long.
  */
 export interface ExchangeOwner {
   /** Called once when the exchange is over, however it ended. */
   onClose(): void;
 }
 
-/** The parts of a request that its refusal depends on; the request is an exchange, or its head could not be read. */
+/** The parts of a request that its refusal depends on, taken from an {@link Exchange} or read from an incomplete head. */
 export type RefusedRequest = Pick<
   Exchange,
   'id' | 'method' | 'target' | 'path' | 'query' | 'head' | 'address' | 'route' | 'isOnBrowserRoute'
 >;
 
 /**
- * A request and its response, with everything known about them so far. On a listener for decisions method and target are
- * those of the request that a proxy describes.
+ * A request and its response, with everything known about them so far. On a decision listener, method and target are those of the
+ * request that the proxy describes.
  */
 export class Exchange implements ServerExchange {
   readonly connection: RequestChannel;
@@ -57,7 +57,7 @@ export class Exchange implements ServerExchange {
   readonly method: string;
   /** The request target as received. */
   readonly target: string;
-  /** 0 or 1, of HTTP/1.x. */
+  /** The minor version of HTTP/1.x, 0 or 1. */
   readonly minor: number;
   /** Index of `?` in the target, or its length. */
   readonly pathEnd: number;
@@ -67,17 +67,17 @@ export class Exchange implements ServerExchange {
   readonly fromTrustedProxy: boolean;
   /** Address of the client: the right-most one that isn't a trusted proxy; empty if it isn't known. */
   readonly address: string;
-  /** The refusal of a request whose peer or description is unacceptable; null: the request is judged. */
+  /** The refusal, if the peer or its description of a request is unacceptable; null: the request is judged. */
   readonly unfit: Refusal | null;
   /** True once the target has been checked; a malformed one may contain anything, even secrets. */
   targetIsGood = false;
-  /** Time when the head had been read, by `performance.now()`. */
+  /** Time when the head had been read completely, by `performance.now()`. */
   readonly startedMs = performance.now();
-  /** Time when a connection to an upstream took the request, by `performance.now()`; 0: none did. Set when it is over. */
+  /** Time when an upstream connection took the request, by `performance.now()`, less the time its body was held; 0: none. */
   takenAt = 0;
-  /** The configured path of the route or the pattern of the own endpoint, for log and metrics; empty while it isn't known. */
+  /** The configured path of the route or the pattern of the built-in endpoint, for log and metrics; empty while unknown. */
   route = '';
-  /** `ok`, a refusal's code, or another cause of the end. */
+  /** `ok`, a refusal's code, or another reason for an early end. */
   outcome = 'ok';
   reason: Reason | '' = '';
   upstreamFailure: UpstreamFailureDetail | null = null;
@@ -95,7 +95,7 @@ export class Exchange implements ServerExchange {
   /** Called when the client keeps up again, after a `write` that returned false. */
   onDrain: (() => void) | null = null;
   owner: ExchangeOwner | null = null;
-  /** Called last of all, after the record. */
+  /** Called last of all, once the exchange has been recorded. */
   onOver: (() => void) | null = null;
 
   constructor(
@@ -131,7 +131,7 @@ export class Exchange implements ServerExchange {
     return this.connection.bodyDone;
   }
 
-  /** Reads the body, after asking a waiting client to send it. */
+  /** Reads the body, after sending `100 Continue` to a client that waits for it. */
   readBody(reader: BodyReader): void {
     if (this.expectsContinue) {
       this.expectsContinue = false;

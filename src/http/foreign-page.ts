@@ -5,17 +5,17 @@ import type { RequestHead } from './request-head.ts';
 /** True for an origin that is the gateway's own or a configured one. */
 export type IsKnownOrigin = (origin: string) => boolean;
 
-/** Recognises Postern's own origins (without trailing slash) and those in `cors.origins`. */
+/** Creates the test for Postern's own origins (without trailing slash) and those in `cors.origins`. */
 export function createKnownOrigins(own: readonly string[], cors: Pick<Cors, 'isAllowed'>): IsKnownOrigin {
   return (origin) => own.includes(origin) || cors.isAllowed(origin);
 }
 
-/** Fetch metadata of a request from our own page, or from no page at all (Fetch Metadata §2.4). */
+/** Values of `Sec-Fetch-Site` if our own page, or no page at all, made the request (Fetch Metadata §2.4). */
 const ownSites: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
- * True if a request was sent by a page of another site. Fetch metadata comes first, since pages can't set it;
- * then `Origin`, where `null`, an empty or a repeated one counts as foreign. Without either, no browser sent it.
+ * True if a page of another site sent the request. Fetch metadata is checked first, since pages can't set it; then `Origin`:
+ * `null`, an empty or a repeated one counts as foreign. A request without either came from no browser.
  */
 export function isForeignPage(head: RequestHead, isKnownOrigin: IsKnownOrigin): boolean {
   if (ownSites.has(head.secFetchSite)) return false;
@@ -33,10 +33,7 @@ export function isSurelyOwnPage(head: RequestHead, isKnownOrigin: IsKnownOrigin,
   return isHttps && head.secFetchSite === '';
 }
 
-/**
- * Refuses a request by which a foreign page could sign its visitor in to another person's account (login CSRF, RFC
- * 6749 §10.12). Throws {@link Refusal} `cross_site`.
- */
+/** Refuses requests by which foreign pages could sign visitors in to other accounts (RFC 6749 §10.12). Throws `cross_site`. */
 export function assertNotForeignPage(head: RequestHead, isKnownOrigin: IsKnownOrigin): void {
   if (isForeignPage(head, isKnownOrigin)) throw new Refusal('cross_site');
 }

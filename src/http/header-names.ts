@@ -8,12 +8,9 @@ import {
   toolParameterPrefix,
 } from '../rules/known-headers.ts';
 
-/**
- * The meanings of headers' names to Postern: that of a judged name is its own. Names are classified once per spelling, so that
- * each header costs one map look-up instead of a comparison with every name that matters.
- */
+/** Meanings of header names to Postern. A name is classified once per spelling: each header then costs one map look-up. */
 export const meaning = {
-  /** Nothing: the header passes unchanged. */
+  /** No meaning: the header passes unchanged. */
   plain: 0,
   host: 1,
   'content-length': 2,
@@ -43,9 +40,9 @@ export const meaning = {
   'service-worker': 26,
   /** Asks the application to treat the request as if it had another method. */
   methodOverride: 27,
-  /** Has a character other than letters, digits and `-`, but isn't a spelling of any name listed here. */
+  /** Has a character other than letters, digits and `-`, but is no variant of a name that Postern knows. */
   odd: 28,
-  /** A parameter of MCP whose name is odd: it passes, but not beside another one that servers take for the same. */
+  /** A header `Mcp-Param-*` with an odd name: it passes, but not beside another that servers could take for the same. */
   oddToolParameter: 30,
   'postern-via': 31,
   /** Never forwarded: hop-by-hop, an identity header, or an odd spelling of a header that Postern sets or checks. */
@@ -81,10 +78,10 @@ function classify(name: string): Meaning {
   return lower.startsWith(toolParameterPrefix) ? meaning.oddToolParameter : meaning.odd;
 }
 
-/** Returns the meaning of a header's name, whatever the configuration says. */
+/** Returns the meaning of a header's name, independently of the configuration. */
 export const meaningOf: (name: string) => Meaning = cachedByName(classify);
 
-/** The settings of `headers` and of the upstreams' `identity_headers` that decide which of a client's headers pass. */
+/** The settings of `headers` and of the upstreams' `identity_headers` that decide which of a client's headers are forwarded. */
 export interface HeaderRules {
   readonly passOddNames: boolean;
   readonly passMethodOverride: boolean;
@@ -92,10 +89,10 @@ export interface HeaderRules {
   readonly dropped: readonly string[];
 }
 
-/** The meaning of a client's header name on its way to an upstream, with the configuration's decisions applied. */
+/** Returns the meaning of a client's header name for forwarding, as the configuration decides it. */
 export type PassedMeaning = (name: string) => Meaning;
 
-/** Classifies names by one configuration; this too costs one map look-up for each header. */
+/** Creates the function that classifies names under one configuration, again by one map look-up for each header. */
 export function createPassedMeaning(rules: HeaderRules): PassedMeaning {
   const never: ReadonlySet<string> = new Set(rules.dropped.map(normalisedName));
   return cachedByName((name) => {

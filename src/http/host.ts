@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import { canonicalAddress } from '../http1/server/peer-address.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** Creates the test for the host of an origin in a Host header (RFC 9110 §7.2): in any case, with or without its default port. */
+/** Creates a test for an origin's host and port in a Host header (RFC 9110 §7.2): in any case, the default port optional. */
 export function createIsHostOf(origin: string): (host: string) => boolean {
   const { host, hostname, port, protocol } = new URL(origin);
   const spelt = new Set([host, `${hostname}.${port === '' ? '' : `:${port}`}`]);
@@ -13,15 +13,15 @@ export function createIsHostOf(origin: string): (host: string) => boolean {
 }
 
 /**
- * Refuses a Host header that isn't a loopback name or address (RFC 6761 §6.3, RFC 1122 §3.2.1.3): a page whose name was
- * rebound to this machine would be taken for one of `base_url`'s. Throws `misdirected`.
+ * Refuses a Host header that isn't a loopback name or address (RFC 6761 §6.3, RFC 1122 §3.2.1.3): otherwise a foreign page whose
+ * name was rebound to this machine would pass for a page of `base_url`. Throws `misdirected`.
  */
 export function assertLoopbackHost({ host, hostCount }: Pick<RequestHead, 'host' | 'hostCount'>): void {
   if (hostCount > 0 && !isLoopbackName(host.replace(/:\d*$/, '').toLowerCase()))
     throw new Refusal('misdirected', { close: true });
 }
 
-/** True if a host without its port, IPv6 in brackets or not, can only be this machine. */
+/** True if a host (without a port, IPv6 in brackets or not) can only be this machine. */
 export function isLoopbackName(name: string): boolean {
   const bare = name.replace(/^\[(.*)\]$/, '$1');
   if (isIPv6(bare))
@@ -33,10 +33,7 @@ function isLoopbackAddress(address: string): boolean {
   return address === '::1' || (isIPv4(address) && address.startsWith('127.'));
 }
 
-/**
- * Creates what recognises, in a Host header, the host of an origin with any port: browsers send the cookies of a host to all
- * its ports (RFC 6265 §8.5).
- */
+/** Creates a test for an origin's host at any port in a Host header: browsers send cookies to all ports (RFC 6265 §8.5). */
 export function createIsNameOf(origin: string): (host: string) => boolean {
   const { hostname } = new URL(origin);
   return (sent) => {

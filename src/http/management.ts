@@ -8,7 +8,7 @@ import type { MetricsRegistry } from '../metrics/registry.ts';
 import type { ReadReadiness } from './readiness.ts';
 import { isRequestId } from './request-head.ts';
 
-/** Limit for receiving a whole request, and for an idle connection. */
+/** Time limit for receiving a whole request, and for an idle connection. */
 const timeoutMs = 5_000;
 const timeouts = {
   headersTimeout: timeoutMs,
@@ -17,7 +17,7 @@ const timeouts = {
   connectionsCheckingInterval: 1_000,
 };
 
-/** Sources of the management listener's reports, and its limit. */
+/** Sources of the management listener's responses, and its limit on connections. */
 export interface ManagementOptions {
   readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
   readonly readiness: ReadReadiness;
@@ -27,14 +27,11 @@ export interface ManagementOptions {
   readonly maxConnections: number;
 }
 
-/**
- * The management listener, unauthenticated, meant for loopback or the pod network: `/healthz`, `/readyz`, `/metrics` and
- * the public keys of assertions; other paths are 404.
- */
+/** The management listener, unauthenticated, for loopback or the pod network: health, readiness, metrics, assertion keys. */
 export class ManagementServer {
   readonly #options: ManagementOptions;
   readonly #server: Server;
-  /** The least recently active connection comes first. */
+  /** The open connections, the least recently active first. */
   readonly #open = new Set<Socket>();
 
   constructor(options: ManagementOptions) {
@@ -64,7 +61,7 @@ export class ManagementServer {
 
   #serve({ socket, method, url = '', headers }: IncomingMessage, response: ServerResponse): void {
     if (this.#open.delete(socket)) this.#open.add(socket);
-    // Repeated fields are one value with a comma, which is no request id.
+    // Node joins repeated fields with a comma, which no request id contains.
     const sent = headers['x-request-id'];
     const id = typeof sent === 'string' && isRequestId(sent) ? sent : randomUUID();
     response.setHeader('X-Request-Id', id);

@@ -1,8 +1,8 @@
 import type { RequestHead } from './request-head.ts';
 
 /**
- * True if a browser asks for a page to show in a tab of its own, so that a person reads the response: by Fetch metadata
- * (Fetch Metadata §2), and without it by an `Accept` that likes nothing better than HTML.
+ * True if a browser requests a page for a tab of its own, so that a person will read the response. Fetch metadata decides (Fetch
+ * Metadata §2) or, without it, an `Accept` in which nothing has a higher weight than HTML.
  */
 export function isNavigation(head: Pick<RequestHead, 'secFetchMode' | 'secFetchDest' | 'accept'>): boolean {
   const { secFetchMode, secFetchDest, accept } = head;
@@ -12,9 +12,9 @@ export function isNavigation(head: Pick<RequestHead, 'secFetchMode' | 'secFetchD
 }
 
 /**
- * True if a page requests this by a script or in a frame, where its user can't see it, as far as the browser says so. A service
- * worker that passes a navigation on keeps the mode but not the destination. Without `Sec-Fetch-Site` no page is behind it:
- * Node's fetch sends a mode alone.
+ * True if a script or frame of a page sent the request, so that the user can't see the response, as far as the browser says so. A
+ * service worker that forwards a navigation keeps its mode, but the destination becomes `empty`. A request without
+ * `Sec-Fetch-Site` comes from no page: Node's fetch sends only a mode.
  */
 export function isUnseen({
   secFetchSite,
@@ -26,7 +26,7 @@ export function isUnseen({
   return secFetchDest !== '' && secFetchDest !== 'document' && secFetchDest !== 'empty';
 }
 
-/** True if the list (RFC 9110 §12.5.1) names `text/html`, and nothing with a higher weight. */
+/** True if an `Accept` (RFC 9110 §12.5.1) names `text/html`, and nothing with a higher weight. */
 function prefersHtml(accept: string): boolean {
   if (!/text\/html/i.test(accept)) return false;
   let html = 0;
@@ -40,7 +40,7 @@ function prefersHtml(accept: string): boolean {
   return html > 0 && html >= highest;
 }
 
-/** `q` (RFC 9110 §12.4.2), by default 1; a malformed one counts as 0. */
+/** The weight `q` (RFC 9110 §12.4.2), by default 1; a malformed one counts as 0. */
 function weightOf(parameters: readonly string[]): number {
   const given = parameters.find((text) => /^q\s*=/i.test(text));
   if (given === undefined) return 1;

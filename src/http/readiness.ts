@@ -1,19 +1,19 @@
 /** A dependency that `/readyz` reports. */
 export interface Dependency {
   readonly name: string;
-  /** Time that the gateway stays ready without the dependency, ms; Infinity if part of the service works without it. */
+  /** Time for which the gateway stays ready without the dependency, ms; Infinity if part of the service works without it. */
   readonly toleranceMs: () => number;
   readonly ping: () => Promise<void>;
-  /** Beginning of the dependency's outage, by `performance.now()`; null or left out: only a ping can tell. */
+  /** Start of the dependency's outage, by `performance.now()`; if null or left out, only a ping can tell. */
   readonly unavailableSince?: () => number | null;
-  /** Reason of the outage where it is known, without a credential. */
+  /** Reason for the outage if it is known, free of credentials. */
   readonly reason?: () => string | undefined;
 }
 
 /** State of a dependency. */
 export interface DependencyState {
   readonly ok: boolean;
-  /** JSON has no member for a reason that is undefined. */
+  /** Left out of the JSON if undefined. */
   readonly reason?: string | undefined;
 }
 
@@ -21,14 +21,14 @@ export interface DependencyState {
 export interface Readiness {
   readonly status: 'ready' | 'not_ready' | 'draining';
   readonly dependencies: Readonly<Record<string, DependencyState>>;
-  /** Numbers of processes that serve, where there are several. */
+  /** Number of worker processes that are `ready`, and `of` all; absent if there is only one process. */
   readonly workers?: { readonly ready: number; readonly of: number };
 }
 
 /** Reads the current readiness. */
 export type ReadReadiness = () => Promise<Readiness>;
 
-/** Creates the reader, which asks every dependency each time. */
+/** Creates the function that reads the readiness, which pings every dependency on each call. */
 export function createReadiness(
   dependencies: readonly Dependency[],
   isDraining: () => boolean,

@@ -1,7 +1,7 @@
 import { Refusal, type RefusalCode } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
 
-/** The reason where whatever refuses gives none of its own. */
+/** Default reasons, for refusals that state none of their own. */
 const byCode: Readonly<Record<RefusalCode, Reason>> = {
   bad_request: 'malformed request',
   ambiguous_credentials: 'two credentials',
@@ -50,7 +50,7 @@ const byCode: Readonly<Record<RefusalCode, Reason>> = {
   loop_detected: 'passed here before',
 };
 
-/** The reasons behind what the HTTP engine calls malformed, by its own words. */
+/** Reasons by the text with which the HTTP engine reports a malformed message. */
 export const engineReasons: Readonly<Record<string, Reason>> = {
   'forbidden character': 'forbidden byte in the head',
   'request line': 'request line',
@@ -65,7 +65,7 @@ export const engineReasons: Readonly<Record<string, Reason>> = {
   trailers: 'body is malformed',
 };
 
-/** Why a request was refused; any error that isn't a refusal is an internal one, but for the problems of a 422. */
+/** The reason for a refusal or for the field problems of a 422; any other error is an internal one. */
 export function refusalReason(error: { readonly code: string }): Reason {
   if (!(error instanceof Refusal))
     return error.code === 'validation_error' ? 'field problems' : 'internal error';
@@ -74,7 +74,7 @@ export function refusalReason(error: { readonly code: string }): Reason {
   return (typeof cause === 'string' ? engineReasons[cause] : undefined) ?? byCode[error.code];
 }
 
-/** Why received bytes never became a request. */
+/** The reason why received bytes could not be read as a request. */
 export function unreadableReason(refusal: Refusal): Reason {
   if (refusal.code === 'request_timeout') return 'head timed out';
   if (refusal.code === 'bad_request' && refusal.options.cause === undefined) return 'not an HTTP request';

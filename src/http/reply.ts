@@ -7,21 +7,21 @@ import { refusalReason } from './refusal-reason.ts';
 /** The response of a built-in endpoint. */
 export interface Reply {
   readonly status: number;
-  /** Sent as JSON; if it and `content` are absent, the body is empty. */
+  /** The body, sent as JSON; it is empty if `content` is absent, too. */
   readonly body?: unknown;
-  /** Sent in place of JSON. */
+  /** The body in another media type, sent in place of JSON. */
   readonly content?: Content;
-  /** Names and values in turn, added to the common ones. */
+  /** Headers of this response alone, names and values in turn. */
   readonly headers?: readonly string[];
-  /** Headers that replace those of every response on the same path, names and values in turn. */
+  /** Headers sent in place of those that `fieldsOn` returns for the path, names and values in turn. */
   readonly pathFields?: readonly string[];
-  /** Further headers, of many responses. */
+  /** Further headers, shared by many responses. */
   readonly block?: FieldBlock;
-  /** Default `no-store`. */
+  /** The value of `Cache-Control`; default: `no-store`. */
   readonly cacheControl?: string;
 }
 
-/** A body in another media type than JSON. */
+/** A body of a media type other than JSON. */
 export interface Content {
   readonly type: string;
   readonly bytes: Buffer;
@@ -30,9 +30,9 @@ export interface Content {
 /** Writes all of Postern's own responses on one listener. */
 export interface Replies {
   send(exchange: Exchange, reply: Reply): void;
-  /** The only place where a refusal becomes bytes; any other error is sent as `internal_error`. */
+  /** Sends a refusal, or `internal_error` for any other error; if the response has begun, resets the connection instead. */
   refuse(exchange: Exchange, error: unknown, options?: { readonly oauth?: boolean }): void;
-  /** The complete response, as latin1 text, to bytes that begin like a request but aren't one; the connection ends with it. */
+  /** Returns the response, as latin1 text, to a request whose head couldn't be read in full; the connection then closes. */
   refuseBegun(request: RefusedRequest, refusal: Refusal): string;
 }
 
@@ -45,17 +45,17 @@ export interface RefusalParts {
   readonly body: { readonly detail: unknown };
 }
 
-/** Creates the response to a refused browser; null: JSON, as for programs. */
+/** Creates the response that a browser gets instead of a refusal in JSON; null: the JSON is sent. */
 export type InsteadOf = (
   request: RefusedRequest,
   refusal: Refusal | ValidationError,
   parts: RefusalParts,
 ) => Reply | null;
 
-/** Adapts a refusal to a listener before it is sent: some proxies understand few statuses. */
+/** Adapts a refusal to a listener before it is sent: some proxies understand only a few statuses. */
 export type RefusalShape = (parts: RefusalParts) => RefusalParts;
 
-/** Leaves refusals as they are. */
+/** Returns refusals unchanged. */
 export const asItIs: RefusalShape = (parts) => parts;
 
 /** Renders a refusal. `realm` is the tenant; `oauth` adds RFC 6749 §5.2 fields. */
@@ -83,7 +83,7 @@ export function refusalParts(
   return { status: error.status, code: error.code, headers, body };
 }
 
-/** RFC 6750 §3. */
+/** The value of `WWW-Authenticate` (RFC 6750 §3); null if the refusal needs none. */
 function challengeOf(error: Refusal, realm: string, neededScopes?: readonly string[]): string | null {
   const base = `Bearer realm="${realm}"`;
   switch (error.code) {
@@ -99,7 +99,7 @@ function challengeOf(error: Refusal, realm: string, neededScopes?: readonly stri
   }
 }
 
-/** OAuth's error fields, for clients of the login, refresh and exchange endpoints that follow RFC 6749 §5.2. */
+/** OAuth's error fields (RFC 6749 §5.2), for clients of the login, refresh and exchange endpoints. */
 function oauthErrorFields(error: Refusal | ValidationError) {
   if (error instanceof ValidationError) {
     const unsupported =
@@ -122,7 +122,7 @@ function nameOf(status: number): string {
 
 const none: readonly string[] = [];
 
-/** `onInternalError` receives every error that isn't a refusal, for the log; it is never sent to the client. */
+/** Creates a listener's replies. `onInternalError` gets every error that isn't a refusal, to log it: clients never see it. */
 export function createReplies(options: {
   readonly realm: string;
   readonly cors: Cors;
@@ -217,7 +217,7 @@ export function unreadableRequestResponse(
   return lastResponse(requestId, shape(refusalParts(refusal, realm, requestId, false)), more);
 }
 
-/** A response as latin1 text, with which the connection ends. */
+/** A response, as latin1 text, after which the connection closes. */
 function lastResponse(requestId: string, reply: Reply, further = none, isToHead = false): string {
   const { type, bytes } = contentOf(reply)!;
   const fields = [

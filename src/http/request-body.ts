@@ -8,13 +8,10 @@ export function assertDeclaredSize(exchange: Exchange, maxBytes: number): void {
 }
 
 const empty = Buffer.alloc(0);
-/** Size of the first buffer. */
+/** Minimum size of the buffer, unless the limit is smaller. */
 const minBufferBytes = 512;
 
-/**
- * Reads a whole body into memory: into a single buffer, so that its memory is bounded by the limit, however small the
- * pieces that the client sends.
- */
+/** Reads a whole body into a single buffer, so that the limit bounds its memory, however small the client's pieces are. */
 export class WholeBody implements BodyReader {
   readonly wholeTimeoutMs: number;
   /** No minimum rate: `wholeTimeoutMs` is enough. */

@@ -5,13 +5,13 @@ import { normalisedName, toolParameterPrefix } from '../rules/known-headers.ts';
 import { type Meaning, meaning, meaningOf } from './header-names.ts';
 
 /**
- * The head of a request, read once: every header that Postern acts on, and how many fields had that name. If a header
- * isn't a list, the last field's value is kept; callers that refuse repeated fields check the count.
+ * The head of a request, read once: the value of each header that Postern acts on and, where repeated fields are refused, their
+ * number. If a header isn't a list, the last field's value is kept.
  */
 export type RequestHead = Readonly<HeadReading>;
 
 /**
- * Reads the fields of a request, which are names and values in turn. `framing` defaults to what they say in HTTP/1.1;
+ * Reads the fields of a request, names and values in turn. `framing` defaults to the one that these fields have in HTTP/1.1;
  * `mayBeWebSocket` is true for a GET over HTTP/1.1, the only request that can open a WebSocket (RFC 6455 §4.1).
  */
 export function readRequestHead(
@@ -48,22 +48,22 @@ class HeadReading {
   forwardedProto = '';
   forwardedHost = '';
   userAgent = '';
-  /** All values, as one list; like the lists below. */
+  /** The values of all fields, joined with `, `, as are those of every text below except `cookie`. */
   expect = '';
   forwardedFor = '';
   webSocketProtocols = '';
-  /** Repeated fields make a list, which vouches for nothing. */
+  /** A list made of repeated fields differs from every value that is trusted. */
   secFetchSite = '';
   secFetchMode = '';
   secFetchDest = '';
   secPurpose = '';
   accept = '';
   serviceWorker = '';
-  /** The gateways that the request has passed. */
+  /** `Postern-Via`: the names of the gateways that the request has passed through. */
   via = '';
-  /** Fields are joined with `; `: HTTP/1.1 has only one (RFC 6265 §5.4), but HTTP/2 front ends split it. */
+  /** Fields are joined with `; `: HTTP/1.1 clients send only one (RFC 6265 §5.4), but HTTP/2 front ends may split it. */
   cookie = '';
-  /** True if a parameter of MCP has an odd name. */
+  /** True if a header `Mcp-Param-*` has a character other than letters, digits and `-` in its name. */
   hasOddToolParameter = false;
   /** Normalised names that `Connection` lists besides `close` and `keep-alive`; null if there are none. */
   connectionNames: Set<string> | null = null;
@@ -82,7 +82,7 @@ class HeadReading {
     return hasBody(this.framing);
   }
 
-  /** A switch over small integers is one jump, whatever the header: this runs for every field of every request. */
+  /** Stores the value of a field, on a hot path: a switch over small integers is a single jump, whatever the header. */
   #read(what: Meaning, value: string): void {
     switch (what) {
       case meaning.host:
@@ -135,7 +135,7 @@ class HeadReading {
     }
   }
 
-  /** Headers whose repeated fields are one list (RFC 9110 §5.3). */
+  /** Adds the value of a field to its header's list (RFC 9110 §5.3). */
   #readList(what: Meaning, value: string): void {
     switch (what) {
       case meaning.connection:
@@ -194,7 +194,7 @@ function joined(list: string, separator: string, value: string): string {
   return list === '' ? value : list + separator + value;
 }
 
-/** Headers that `Connection` must not remove from a request. */
+/** Headers that `Connection` must not list, because a proxy removes the headers listed there. */
 const notHopByHop = [
   'host',
   'content-length',
@@ -204,17 +204,16 @@ const notHopByHop = [
   'x-api-key',
 ] as const;
 
-/** `reg-name`, IPv4 or bracketed IPv6, with an optional port (RFC 9110 §7.2); no userinfo, list or whitespace. */
+/** A valid `Host`: `reg-name`, IPv4 or bracketed IPv6, with an optional port (RFC 9110 §7.2); no userinfo, list or whitespace. */
 const hostValue =
   /^(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+(?::\d{0,5})?$|^\[[0-9A-Fa-f:.]+\](?::\d{0,5})?$/;
 
-/** The last valid host: most requests are for the same. */
+/** The last host found valid, which needn't be checked again: most requests name the same one. */
 let lastHost = 'localhost';
 
 /**
- * Refuses a request that an upstream could frame or address differently (RFC 9112 §3.2, §6.1, §6.3, §11.2).
- *
- * Throws `bad_request`; the connection closes.
+ * Refuses a request whose framing, host or headers an upstream could read differently (RFC 9112 §3.2, §6.1, §6.3, §11.2). Throws
+ * `bad_request`, which closes the connection.
  */
 export function assertUnambiguousHead(head: RequestHead, httpMinor: number): void {
   if (head.framing.isAmbiguous) throw malformed('body length is ambiguous');
@@ -228,7 +227,7 @@ export function assertUnambiguousHead(head: RequestHead, httpMinor: number): voi
   if (head.hasOddToolParameter && hasToolParametersAlike(head.raw)) throw malformed('header name');
 }
 
-/** True if servers that fold names (CGI, WSGI) could take two different parameters of MCP for one. */
+/** True if servers that fold names (CGI, WSGI) could take two different headers `Mcp-Param-*` for the same one. */
 function hasToolParametersAlike(raw: readonly string[]): boolean {
   const spellings = new Map<string, string>();
   for (let i = 0; i < raw.length; i += 2) {
@@ -246,13 +245,13 @@ function malformed(reason: Reason): Refusal {
   return new Refusal('bad_request', { close: true, reason });
 }
 
-/** Refuses a request that has passed the gateway of that name before. Throws `loop_detected`. */
+/** Refuses a request that has already passed through the gateway named `own`. Throws `loop_detected`. */
 export function assertNoLoop({ via }: Pick<RequestHead, 'via'>, own: string): void {
-  // No one can guess the name, so a request that has it has been here.
+  // No client can guess the name, so a request that carries it has been here.
   if (via !== '' && via.includes(own)) throw new Refusal('loop_detected');
 }
 
-/** True if the client's request id may appear in responses and logs: it is given once, and well-formed. */
+/** True if the client's request id may appear in responses and logs: it is given exactly once and is well-formed. */
 export function isUsableRequestId(head: RequestHead): boolean {
   return head.requestIdCount === 1 && isRequestId(head.requestId);
 }
@@ -262,7 +261,7 @@ export function isRequestId(text: string): boolean {
   return /^[A-Za-z0-9._-]{1,128}$/.test(text);
 }
 
-/** Methods in `Allow` when one is refused before the path has been matched. */
+/** Methods that `Allow` lists when a method is refused before a path is matched. */
 const servedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 /** Refuses TRACE and CONNECT, which no path serves, before the target is checked. Throws `method_not_allowed`. */
@@ -271,7 +270,7 @@ export function assertMethodIsServed(method: string): void {
     throw new Refusal('method_not_allowed', { allow: servedMethods, close: method === 'CONNECT' });
 }
 
-/** Refuses an expectation other than `100-continue` (RFC 9110 §10.1.1). Throws `expectation_failed`. */
+/** Refuses an expectation other than `100-continue` in HTTP/1.1 (RFC 9110 §10.1.1). Throws `expectation_failed`. */
 export function assertKnownExpectation(head: RequestHead, minor: number): void {
   if (head.expect !== '' && minor === 1 && head.expect.toLowerCase() !== '100-continue')
     throw new Refusal('expectation_failed');

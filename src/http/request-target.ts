@@ -1,13 +1,13 @@
 import { Refusal } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
 
-/** Characters that `paths` lets through as opaque; anything else that is ambiguous is refused. */
+/** Ambiguous characters that `paths` lets through as opaque; all others are refused. */
 export interface TargetRules {
   readonly passSemicolons: boolean;
   readonly passEncodedSlashes: boolean;
 }
 
-/** Returns the index of `?` in an origin-form target, or its length. */
+/** Returns the index of `?` in an origin-form target; without a query, the target's length. */
 export function queryStart(target: string): number {
   const index = target.indexOf('?');
   return index < 0 ? target.length : index;
@@ -21,7 +21,7 @@ const backslash = 0x5c;
 const hash = 0x23;
 const question = 0x3f;
 
-/** Reasons by encoded byte: servers take each for a separator once they decode it. */
+/** Reasons for refusal by encoded byte: once they decode it, servers take each of these for a separator. */
 const separatorReasons: Readonly<Record<number, Reason>> = {
   [slash]: 'path holds %2f',
   [backslash]: 'path holds %5c',
@@ -43,10 +43,8 @@ for (let value = 0; value < 16; value++) {
 }
 
 /**
- * Refuses a request target that an upstream could read differently. The path is checked as received and forwarded as
- * received, never normalised (RFC 9112 §3.2.1, RFC 3986 §6.2.2). `pathEnd` is {@link queryStart}.
- *
- * Throws `bad_request`.
+ * Refuses a request target that an upstream could read differently. The path is checked and forwarded as received, never
+ * normalised (RFC 9112 §3.2.1, RFC 3986 §6.2.2). `pathEnd` is the target's {@link queryStart}. Throws `bad_request`.
  */
 export function assertUnambiguousTarget(target: string, pathEnd: number, rules: TargetRules): void {
   if (target.charCodeAt(0) !== slash) throw ambiguous('target is not a path');
@@ -116,7 +114,7 @@ function isHex(target: string, index: number, end: number): boolean {
   return index < end && hexValue[target.charCodeAt(index) & 0xff] !== 255;
 }
 
-/** With encoded separators let through: there is no dot segment between two separators, plain or encoded. */
+/** Refuses a dot segment on either side of the encoded separator at `index`, which itself is let through. */
 function assertNoDotSegmentAround(target: string, index: number, end: number): void {
   assertNoDotSegment(target, partStart(target, index), index);
   const after = index + 3;
@@ -125,7 +123,7 @@ function assertNoDotSegmentAround(target: string, index: number, end: number): v
   assertNoDotSegment(target, after, stop);
 }
 
-/** Where the part before `end` begins: after the last slash, plain or encoded, or the last other escape. */
+/** Index at which the part before `end` begins: after the last slash or escape. */
 function partStart(target: string, end: number): number {
   let start = end;
   while (start > 1 && target.charCodeAt(start - 1) !== slash && !endsWithEscape(target, start)) start--;
@@ -136,7 +134,7 @@ function endsWithEscape(target: string, end: number): boolean {
   return end >= 3 && target.charCodeAt(end - 3) === percent;
 }
 
-/** Checks one UTF-8 sequence of escapes (RFC 3629 §4: no overlong form, no surrogate, nothing above U+10FFFF). */
+/** Checks the UTF-8 sequence of escapes at `index` (RFC 3629 §4: no overlong form, no surrogate, nothing above U+10FFFF). */
 function checkUtf8(target: string, index: number, end: number, first: number): number {
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
   if (first < 0xc2 || first > 0xf4) throw ambiguous('path holds escapes that are not UTF-8');

@@ -1,6 +1,6 @@
 import type { RequestHead } from './request-head.ts';
 
-/** The subprotocol that browsers offer next to the bearer token, so that there is one to choose (RFC 6455 §4.2.2). */
+/** The subprotocol that browsers offer beside the bearer token, so that the server has one to select (RFC 6455 §4.2.2). */
 export const ownProtocol = 'postern';
 const bearerPrefix = 'postern.bearer.';
 
@@ -14,7 +14,7 @@ export function isWebSocketRequest(head: RequestHead): boolean {
   );
 }
 
-/** True if the request asks to switch to exactly one other protocol, and has no body. */
+/** True if the request has one `Upgrade` field, to which `Connection` refers, and no body. */
 export function asksToUpgrade(head: RequestHead): boolean {
   return head.upgradeCount === 1 && head.connectionNames?.has('upgrade') === true && !head.hasBody;
 }
@@ -27,12 +27,12 @@ export function offeredTokens(protocols: string): string[] {
     .map((name) => name.slice(bearerPrefix.length));
 }
 
-/** True if a token is among the offered protocols, in any letter case. */
+/** True if the offered protocols include an access token, with its prefix in any letter case. */
 export function offersOwnToken(protocols: string): boolean {
   return protocols !== '' && listed(protocols).some((name) => name.toLowerCase().startsWith(bearerPrefix));
 }
 
-/** The offer without Postern's own names and tokens, in any letter case; empty if none are left. */
+/** The offered protocols without `postern` and access tokens (with a prefix in any letter case); empty if none are left. */
 export function withoutOwnProtocols(protocols: string): string {
   if (!/postern/i.test(protocols)) return protocols;
   return listed(protocols)
@@ -40,7 +40,7 @@ export function withoutOwnProtocols(protocols: string): string {
     .join(', ');
 }
 
-/** True if `postern` itself was offered. */
+/** True if the protocol `postern` itself is offered. */
 export function offersOwnProtocol(protocols: string): boolean {
   return protocols.includes(ownProtocol) && listed(protocols).includes(ownProtocol);
 }
