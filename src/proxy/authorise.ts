@@ -3,10 +3,8 @@ import { Refusal } from '../errors.ts';
 import type { Route } from './route-table.ts';
 
 /**
- * Checks that the caller may use the route with this method. Null is a caller without a credential, who may use only
- * public routes.
- *
- * Throws `not_authenticated`, `method_not_allowed`, `session_required`, `api_key_required`, `insufficient_scope`.
+ * Checks that the caller may use the route with this method; `principal` is null without a credential, which only public routes
+ * allow. Throws `not_authenticated`, `method_not_allowed`, `session_required`, `api_key_required`, `insufficient_scope`.
  */
 export function authorise(route: Route, method: string, principal: Principal | null): void {
   if (route.isPublic) return;

@@ -13,16 +13,16 @@ export interface Echo {
 /** Maximum number of bytes of a body that are sent back; `body_length` counts all. */
 const maxEchoedBytes = 1024 * 1024;
 
-/** Larger than any limit on what clients may send. */
+/** Limit for the head of a request, larger than any sensible limit of the gateway. */
 const maxHeadBytes = 1024 * 1024;
 
 /** A received request, as the echo returns it. */
 export interface EchoedRequest {
   readonly method: string;
   readonly target: string;
-  /** Names and values, in the order they came in. */
+  /** Pairs of name and value, in order of arrival. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Base64. */
+  /** The body in base64, up to its first MiB. */
   readonly body: string;
   readonly body_length: number;
 }
@@ -33,10 +33,7 @@ export interface EchoPage {
   readonly render: (request: EchoedRequest) => string;
 }
 
-/**
- * Starts the upstream of the quick start on a free loopback port: it returns the request it received, as JSON. With a
- * `page`, whoever opens it in a browser sees that instead.
- */
+/** Starts the upstream of the quick start on a loopback port: it returns each request as JSON or, to browsers, as the `page`. */
 export async function startEcho(page?: EchoPage): Promise<Echo> {
   const server = createServer({ maxHeaderSize: maxHeadBytes }, (request, response) => {
     const chunks: Buffer[] = [];

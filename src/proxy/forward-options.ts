@@ -5,7 +5,7 @@ import type { OpenStreams } from './open-streams.ts';
 import type { ResponseRules } from './response-headers.ts';
 import type { ForwardingRoute } from './route-table.ts';
 
-/** Sends an admitted exchange to its upstream and the response back. Throws, only before it starts, `UnwritableHead`. */
+/** Sends an admitted exchange to its upstream, and the response back. Throws `UnwritableHead` only before anything is sent. */
 export type Forward = (
   exchange: Exchange,
   route: ForwardingRoute,

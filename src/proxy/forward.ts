@@ -26,7 +26,7 @@ import type { Tunnel } from './tunnel.ts';
 import { openTunnel, switchFields, upgradeOf } from './upgrade.ts';
 import { noteUpstreamFailure } from './upstream-failure.ts';
 
-/** Creates the last step of the request path. */
+/** Creates the function that performs the last step of the request path. */
 export function createForward(options: ForwardOptions): Forward {
   const heldBodies = new HeldBodies();
   return (exchange, route, principal, preflight = false) =>
@@ -36,9 +36,9 @@ export function createForward(options: ForwardOptions): Forward {
 const none: readonly string[] = [];
 
 /**
- * A forwarded request. One object takes the reports of the upstream's connection, sends the client's body and is ended by the
- * registry with its credential: the three share nearly all of their state, and a split would cost every request two more
- * objects and their links, on a path that is measured in microseconds.
+ * A forwarded request. One object handles the events of the upstream's connection, sends the client's body, and is ended by the
+ * registry together with its credential: the three roles share nearly all of their state, and splitting them would cost every
+ * request two more objects and their links, on a path that is measured in microseconds.
  */
 class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, OpenStream {
   readonly neededScopes: readonly string[];
@@ -56,11 +56,11 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
   index = -1;
   readonly #exchange: Exchange;
   readonly #route: ForwardingRoute;
-  /** Null: the request came without a credential, and no end of one ends it. */
+  /** Null for a request without a credential, which isn't registered to end with one. */
   readonly #principal: Principal | null;
   readonly #options: ForwardOptions;
   readonly #forwarding: Forwarding;
-  /** With all fields but the assertion. */
+  /** The head with all fields but the assertion. */
   readonly #headText: HeadText;
   connection: RequestConnection | null = null;
   #mayRetry: boolean;
@@ -162,7 +162,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
   // From the upstream's response.
 
   onInterim(status: number, fields: string[]): void {
-    // Postern sends 100 itself, and has.
+    // Postern sends 100 to the client itself, before it reads the body.
     if (status === 100) return;
     try {
       this.#exchange.response.sendInterim(status, trailerFields(fields));
@@ -242,7 +242,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
 
   // Early ends.
 
-  /** The client's head can't be written: the upstream's response is dropped, and the reason is logged. */
+  /** Drops an upstream's response whose head can't be written to the client, and refuses the request. */
   #giveUp(error: unknown): void {
     this.#abandon();
     this.#finish();
@@ -256,7 +256,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
     else this.#options.refuse(this.#exchange, error);
   }
 
-  /** Cuts both sides, because the credential has ended. */
+  /** Cuts both sides, because the credential has ended or has lost a scope. */
   end(reason: string): void {
     if (this.#over) return;
     this.#finish();
@@ -269,7 +269,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
     this.#exchange.reset(reason);
   }
 
-  /** The client has gone, or the response has been sent. */
+  /** Called when the client has disconnected or the response has been sent. */
   onClose(): void {
     if (this.#over) return;
     this.#finish();
@@ -277,7 +277,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
     if (this.#tunnel === null) this.#abandon();
   }
 
-  /** Closes the upstream connection, whose response nothing will read; its slot in the pool is free at once. */
+  /** Closes the upstream connection, if any, instead of reading the response; its slot in the pool is free at once. */
   #abandon(): void {
     if (this.connection === null) this.#route.upstream.forget(this);
     else this.connection.destroy();

@@ -7,15 +7,15 @@ import type { Route } from './route-table.ts';
 /** The request that a body belongs to. */
 export interface BodyOwner {
   readonly connection: RequestConnection | null;
-  /** Called when enough of the body has arrived to take one of the upstream's connections. */
+  /** Called when the body is no longer held back: the request may take one of the upstream's connections. */
   onBodyReady(): void;
   onBodyReceived(): void;
   onBodyRefused(refusal: Refusal): void;
 }
 
-/** Number of bytes that have to arrive before a body gets a connection to the upstream. */
+/** Number of bytes that must arrive before the request gets a connection to the upstream. */
 const enoughBytes = 16 * 1024;
-/** Maximum time that a body is held back, ms. */
+/** Maximum time for which a body is held back, ms. */
 const longestMs = 1_000;
 
 /**
@@ -25,7 +25,7 @@ const longestMs = 1_000;
 export class ForwardedBody implements BodyReader {
   readonly leastBytesPerSecond: number;
   readonly wholeTimeoutMs = Number.POSITIVE_INFINITY;
-  /** Time that the body was held back, ms. */
+  /** Time for which the body was held back, ms. */
   heldMs = 0;
   readonly #exchange: Exchange;
   readonly #maxBytes: number;
@@ -55,7 +55,7 @@ export class ForwardedBody implements BodyReader {
     this.#exchange.readBody(this);
   }
 
-  /** Stops holding it back: the request asks the pool for a connection. */
+  /** Stops holding the body back: its request asks the pool for a connection. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
@@ -102,7 +102,7 @@ export class ForwardedBody implements BodyReader {
     else if (this.#owner.connection?.write(chunk) === false) exchange.connection.pause();
   }
 
-  /** Small pieces are copied into one buffer: each would otherwise retain the whole buffer it was read into. */
+  /** Holds a chunk back. Small ones are copied into one buffer: each would otherwise retain the whole buffer it was read into. */
   #hold(chunk: Buffer): void {
     const before = this.#heldBytes;
     this.#heldBytes += chunk.length;

@@ -14,15 +14,15 @@ const identityValues = {
   tenant: (_principal, tenant) => encodeHeaderValue(tenant),
 } satisfies Record<string, (principal: Principal, tenant: string) => string | null>;
 
-/** A fact about the caller that an upstream can receive in a header whose name it chooses. */
+/** A fact about the caller that an upstream can receive in a header with a configured name. */
 export type IdentityField = keyof typeof identityValues;
 
-/** The headers by which one upstream learns who the caller is. */
+/** Returns the headers that tell one upstream who the caller is. */
 export type IdentityHeadersOf = (principal: Principal) => FieldBlock;
 
 /**
- * Creates the identity headers of one upstream: `X-Auth-*`, then those whose names it chooses. Fields that the caller doesn't
- * have are left out, but not scopes, which may be empty. Computed once per principal.
+ * Creates the function for one upstream's identity headers: `X-Auth-*`, then those in `names`. A header is left out if the caller
+ * lacks the fact, but scopes are sent even if there are none. Computed once per principal.
  */
 export function createIdentityHeaders(
   names: Readonly<Record<string, IdentityField>>,
@@ -47,7 +47,7 @@ export function createIdentityHeaders(
   };
 }
 
-/** Null for a text that is missing or empty: the header is left out. */
+/** Encodes a text as a header value; null, which leaves the header out, if it is missing or empty. */
 function encoded(text: string | null): string | null {
   return text === null || text === '' ? null : encodeHeaderValue(text);
 }

@@ -4,9 +4,9 @@ import type { HeldNow, Principal } from '../credentials/principal.ts';
 /** A request in flight under a credential: a forwarded one, or one to a built-in endpoint whose body is arriving. */
 export interface OpenStream {
   readonly neededScopes: readonly string[];
-  /** Index in the registry, set only by it; -1 if absent. */
+  /** Index in the registry, which alone sets it; -1 while the stream isn't registered. */
   index: number;
-  /** Ends the request on the client's side and the upstream's. */
+  /** Ends the request on both sides, the client's and the upstream's. */
   end(reason: string): void;
 }
 
@@ -16,11 +16,11 @@ const sweepIntervalMs = 400;
 const checksPerTurn = 50;
 
 /**
- * Registry of the authenticated requests in flight, each of which ends with its credential. While the records are unavailable,
- * streams stay open.
+ * Registry of the authenticated requests in flight, each of which ends with its credential. Streams stay open during an outage of
+ * the records store, as long as its cached records are valid.
  *
- * One list, not one per credential: every request is added and removed, while credentials seldom end; it is then gone
- * through once, for all that have ended at the same time.
+ * A single list, not one per credential: every request is added and removed, while credentials rarely end, and one pass over the
+ * list then serves all that end at the same time.
  */
 export class OpenStreams {
   readonly #heldNow: HeldNow;
@@ -28,7 +28,7 @@ export class OpenStreams {
   /** The principals of the streams, in the same order. */
   readonly #principals: Principal[] = [];
   readonly #ended = new Set<string>();
-  /** Null while there are no streams. */
+  /** Null while no sweeps are scheduled. */
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
   #isSweeping = false;
@@ -87,7 +87,7 @@ export class OpenStreams {
     last.index = index;
   }
 
-  /** Ends all requests of a session or key, as soon as what runs now has returned. */
+  /** Ends all requests of a session or key, in a microtask, so that one pass serves all credentials that end in the same call. */
   endOf(credentialId: string): void {
     if (this.#ended.size === 0) queueMicrotask(() => this.#endEnded());
     this.#ended.add(credentialId);
@@ -101,7 +101,7 @@ export class OpenStreams {
     for (const stream of ofEnded) endIfOpen(stream, 'credential_ended');
   }
 
-  /** Checks every credential that has a request in flight once, and ends requests that are no longer allowed. */
+  /** Checks every credential that has a request in flight, and ends the requests that are no longer allowed. */
   async sweep(): Promise<void> {
     const byId = new Map(this.#principals.map((principal) => [principal.credentialId, principal]));
     const byCredential = Map.groupBy(this.#streams, (_, index) => this.#principals[index]!.credentialId);
@@ -116,7 +116,7 @@ export class OpenStreams {
   }
 
   async #check(principal: Principal, open: readonly OpenStream[]): Promise<void> {
-    // All of it may have ended since the sweep began.
+    // All of these requests may have ended since the sweep began.
     if (!open.some(isOpen)) return;
     const held = await this.#heldNow(principal);
     for (const stream of open)

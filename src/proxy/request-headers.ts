@@ -17,10 +17,10 @@ import { normalisedName } from '../rules/known-headers.ts';
 import { acceptTraceparent } from '../tracing/traceparent.ts';
 import type { ForwardingRoute } from './route-table.ts';
 
-/** The header of the JWT that proves a request to come from Postern (`upstreams.*.assertion`). */
+/** The header for the JWT that proves that a request comes from Postern (`upstreams.*.assertion`). */
 export const assertionHeader = 'X-Auth-Assertion';
 
-/** Content of the request to the upstream besides the client's own headers. */
+/** Everything besides the client's own headers that decides the headers of the request to the upstream. */
 export interface Forwarding {
   /** The headers that identify the caller; null without a credential. */
   readonly identity: FieldBlock | null;
@@ -33,7 +33,7 @@ export interface Forwarding {
   readonly fromTrustedProxy: boolean;
   readonly passedMeaning: PassedMeaning;
   readonly ownCookies: OwnCookies;
-  /** Drops credentials of every kind: a preflight is forwarded without authentication. */
+  /** True if credentials of every kind are dropped: a preflight is forwarded without authentication. */
   readonly withoutCredentials: boolean;
   /** The protocol that the request asks to switch to; null: none. */
   readonly upgrade: string | null;
@@ -42,10 +42,7 @@ export interface Forwarding {
   readonly via: string;
 }
 
-/**
- * Writes the headers of the request to the upstream: `Host`, the client's headers without those that only Postern may
- * set, the framing, then Postern's own.
- */
+/** Writes the headers of an upstream request: `Host`, those of the client's that may pass, the framing, then Postern's own. */
 export function writeRequestHeaders(head: RequestHead, forwarding: Forwarding, into: FieldSink): void {
   into.add('Host', forwarding.host);
   writeCleanedHeaders(head, forwarding, into);
@@ -67,7 +64,7 @@ export function requestFields(head: RequestHead, forwarding: Forwarding): string
   return list.fields;
 }
 
-/** Collects the content of an exchange's request to the upstream of `route`; a preflight carries no credentials. */
+/** Collects the {@link Forwarding} of an exchange to the upstream of `route`; a preflight carries no credentials. */
 export function forwardingOf(
   exchange: Exchange,
   route: ForwardingRoute,
@@ -95,8 +92,8 @@ export function forwardingOf(
 }
 
 /**
- * Step 5 of the request path, clean: those of the client's headers that an upstream may see, unchanged and in order.
- * Headers that `Connection` names are removed, whatever they mean.
+ * Step 5 of the request path, clean: writes the client's headers that an upstream may see, in order and without Postern's own
+ * cookies and subprotocols. Headers that `Connection` names are removed, whatever they mean.
  */
 export function writeCleanedHeaders(
   head: RequestHead,
@@ -146,7 +143,7 @@ function passedValue(
   }
 }
 
-/** The framing of the body and the requested protocol, never copied from the client. */
+/** Writes the framing of the body and the requested protocol, which are never copied from the client. */
 function writeFraming(head: RequestHead, upgrade: string | null, into: FieldSink): void {
   const { isChunked, length } = head.framing;
   if (isChunked) into.add('Transfer-Encoding', 'chunked');
@@ -156,7 +153,7 @@ function writeFraming(head: RequestHead, upgrade: string | null, into: FieldSink
   into.add('Upgrade', upgrade);
 }
 
-/** Step 6 of the request path, identify: who is calling, from where, and the ids that trace the request. */
+/** Step 6 of the request path, identify: writes who is calling, from where, and the ids that trace the request. */
 export function writeIdentifyingHeaders(head: RequestHead, forwarding: Forwarding, into: FieldSink): void {
   const { identity, peer, fromTrustedProxy } = forwarding;
   if (identity !== null) into.addBlock(identity);
@@ -186,7 +183,7 @@ const idBytes = 24;
 const randomPool = Buffer.alloc(idBytes * 256);
 let poolOffset = randomPool.length;
 
-/** A new trace, not sampled: no caller asked for it. */
+/** A `traceparent` that starts a new trace, not sampled because no caller asked for that. */
 function newTraceparent(): string {
   if (poolOffset === randomPool.length) {
     randomFillSync(randomPool);

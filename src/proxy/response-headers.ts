@@ -6,23 +6,23 @@ import { hstsFields } from '../http/hsts.ts';
 import { cachedByName } from '../http1/message/name-cache.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 
-/** The credential of a request as shared caches see it: they know only `Authorization` (RFC 9111 §3.5). */
+/** A credential as shared caches see it: they know it in `Authorization` (RFC 9111 §3.5), but not in `X-API-Key`. */
 export type SeenCredential = 'none' | 'known' | 'unknown';
 
-/** Decides the headers of the response that a client gets to a forwarded request. */
+/** Settings that decide the headers of the response to a forwarded request. */
 export interface ResponseRules {
   readonly ownCookies: OwnCookies;
   /** True if Postern sets `Access-Control-*`, in place of the upstream. */
   readonly ownsCors: boolean;
   /** True if Postern sets `Strict-Transport-Security`, in place of the upstream. */
   readonly hasHsts: boolean;
-  /** True if an upstream's service worker is kept to its own folder. */
+  /** True if `Service-Worker-Allowed` is dropped, so that a service worker of an upstream controls only its own folder. */
   readonly dropsServiceWorkerScope: boolean;
   /** Returns the CORS headers of a response, names and values in turn; none when the upstream owns CORS. */
   readonly corsHeaders: (exchange: Exchange) => readonly string[];
 }
 
-/** Headers by which caches of a provider's network are told something else than `Cache-Control` (RFC 9213). */
+/** Headers that give CDN caches other directives than `Cache-Control` does (RFC 9213). */
 const targetedCaching = /^(?:[a-z-]+-)?(?:cdn-cache-control|surrogate-control)$/i;
 
 const kind = {
@@ -54,9 +54,9 @@ const kindOf = cachedByName((name): Kind => {
 });
 
 /**
- * Cleans the headers of an upstream's response: framing, hop-by-hop headers, `X-Request-Id` and Postern's own cookies
- * are removed. A response without `Cache-Control` to an authenticated request becomes private, and so does every response to a
- * request whose credential shared caches don't know. Takes and returns names and values in turn.
+ * Cleans the headers of an upstream's response: removes framing, hop-by-hop headers, `X-Request-Id` and Postern's own cookies. A
+ * response to an authenticated request becomes private if it has no `Cache-Control`, or if shared caches don't know the request's
+ * credential. Takes and returns names and values in turn.
  */
 export function responseFields(
   fields: readonly string[],
@@ -105,7 +105,7 @@ export function responseFields(
   return passed;
 }
 
-/** Returns the headers of the response to the client: those of the upstream's, cleaned, then Postern's own. */
+/** Returns the headers of the response to the client: the upstream's, cleaned, then Postern's own. */
 export function forwardedResponseFields(
   fields: readonly string[],
   exchange: Exchange,
@@ -119,7 +119,7 @@ export function forwardedResponseFields(
   return exchange.isByWebCookie ? keptPrivate(all) : all;
 }
 
-/** The fields that may pass as trailers or in an interim response: only those with no meaning to Postern there. */
+/** The fields that may pass as trailers or in an interim response: `Vary`, and those for which Postern has no rule. */
 export function trailerFields(fields: readonly string[]): string[] {
   const kept: string[] = [];
   for (let i = 0; i < fields.length; i += 2) {
@@ -140,8 +140,8 @@ function withoutListed(headers: readonly string[], listed: readonly string[]): s
 }
 
 /**
- * The headers of a response to a request that the web cookie admitted, so that no cache serves it to another browser (RFC
- * 9111 §5.2.2): `Cache-Control` is private unless it is stricter, and the response varies by cookie. Takes and returns names
+ * Rewrites the headers of a response to a request that the web cookie admitted, so that no cache serves it to another browser
+ * (RFC 9111 §5.2.2): `Cache-Control` becomes private unless it is stricter, and `Vary` includes `Cookie`. Takes and returns names
  * and values in turn.
  */
 export function keptPrivate(fields: readonly string[]): string[] {
@@ -169,7 +169,7 @@ export function keptPrivate(fields: readonly string[]): string[] {
   return kept;
 }
 
-/** A `Cache-Control` that keeps responses from shared caches: private unless it is stricter. Services send few different ones. */
+/** Makes a `Cache-Control` private unless it is stricter. Results are cached, as services send few distinct values. */
 const privateValue = cachedByName((value) => {
   const kept = listed(value).filter((directive) => !/^(?:public|s-maxage)(?:\s*=|$)/i.test(directive));
   // `private="Set-Cookie"` keeps only that header from shared caches.
@@ -183,7 +183,7 @@ function varyingByCookie(values: readonly string[]): string {
   return (has ? names : [...names, 'Cookie']).join(', ');
 }
 
-/** The elements of a list; a comma in a quoted string separates nothing (RFC 9110 §5.6.1). */
+/** Splits a list into its elements; a comma in a quoted string separates nothing (RFC 9110 §5.6.1). */
 function listed(value: string): string[] {
   return (value.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? [])
     .map((element) => element.trim())

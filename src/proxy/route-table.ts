@@ -13,7 +13,7 @@ export interface MethodScopes {
 
 /** A configured route, normalised. Durations in milliseconds, sizes in bytes. */
 export interface RouteOptions {
-  /** As configured, for log and metrics. */
+  /** The configured path, for log and metrics. */
   readonly label: string;
   readonly path: string;
   readonly exact: boolean;
@@ -22,7 +22,7 @@ export interface RouteOptions {
   /** Configured address of the upstream, for the log: host and port, or the path of its socket; empty without one. */
   readonly upstreamAddress: string;
   readonly identityHeadersOf: IdentityHeadersOf;
-  /** Signs the assertion that the upstream verifies each request by; null: it asks for none. */
+  /** Signs the assertion by which the upstream verifies each request; null: the upstream asks for none. */
   readonly assert: Assert | null;
   readonly isPublic: boolean;
   readonly isForBrowsers: boolean;
@@ -35,9 +35,9 @@ export interface RouteOptions {
   /** Protocols other than `websocket` that a request may switch to, in lower case. */
   readonly upgrades: ReadonlySet<string>;
   readonly maxBodyBytes: number;
-  /** Average below which a body is refused. 0: no limit. */
+  /** Minimum average rate, below which a body is refused; 0: none. */
   readonly leastBodyBytesPerSecond: number;
-  /** Time limits of the upstream, 0 without one. */
+  /** Time limits of the upstream; 0 if there is none. */
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -45,11 +45,7 @@ export interface RouteOptions {
 
 /** A route, with the scopes that it needs. */
 export interface Route extends RouteOptions {
-  /**
-   * All of the scopes that `method` needs; a method's own entry replaces that of `read` or `write`.
-   *
-   * Throws `method_not_allowed` when no entry covers it.
-   */
+  /** All scopes `method` needs; its own entry overrides `read` and `write`. Throws `method_not_allowed` if no entry covers it. */
   scopesFor(method: string): readonly string[];
 }
 
@@ -66,7 +62,7 @@ export function isForwarding(route: Route): route is ForwardingRoute {
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const writeMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** Adds what is computed once per route. */
+/** Creates a route from its options, with its scopes indexed by method. */
 export function createRoute<Options extends RouteOptions>(options: Options): Options & Route {
   return { ...options, scopesFor: scopesByMethod(options.scopes) };
 }
@@ -94,16 +90,16 @@ function scopesByMethod(scopes: readonly string[] | MethodScopes): Route['scopes
 
 /** The routes, ready for look-ups. */
 export interface RouteTable {
-  /** Throws `not_found` if no route matches, or if a lax server would match the path to a more specific route. */
+  /** Throws `not_found` if no route matches, or if a lax server could match the path to a more specific route. */
   find(path: string): Route;
   /** The route of the path exactly as it is spelled; undefined if there is none. */
   spelled(path: string): Route | undefined;
 }
 
 /**
- * Compiles the routes: `exact` (with or without a trailing slash) wins over the longest `prefix` of whole segments.
- * Only the path decides. A path that would match a more specific route once escapes are decoded, case is folded and
- * `;…` is cut matches nothing: an upstream behind the less specific route may read it that way.
+ * Compiles the routes: an `exact` path (with or without a trailing slash) wins over prefixes, and the longest prefix of whole
+ * segments over shorter ones. A path that would match a more specific route once escapes are decoded, case is folded and `;…` is
+ * cut matches nothing: an upstream behind the less specific route may read it that way.
  */
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const spelled = createIndex<Route>();
@@ -138,15 +134,15 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   };
 }
 
-/** A route, and one of the ways in which servers read its path. */
+/** A route, and the length of its path as read in one of the ways in which servers read it. */
 interface Reading {
   readonly route: Route;
   readonly length: number;
 }
 
 /**
- * Finds entries by paths without their trailing slash: exact ones first, then the longest prefix. The cost of a path depends on
- * the lengths of the prefixes, not on its number of segments: anyone may ask for thousands.
+ * Creates an index of entries by path, without trailing slash: exact paths are found first, then the longest prefix. A look-up
+ * takes one step per length of a prefix, however many segments a client's path has.
  */
 function createIndex<Entry>() {
   const exact = new Map<string, Entry>();

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { closeFrame, FrameFollower, policyViolation } from './websocket-frames.ts';
 
-/** Both ends of an upgraded connection, and the bytes that each has already sent. */
+/** Both ends of an upgraded connection, and the bytes that each of them has already sent. */
 export interface TunnelEnds {
   readonly client: Duplex;
   readonly upstream: Duplex;
@@ -12,20 +12,20 @@ export interface TunnelEnds {
 export interface TunnelOptions {
   /** The tunnel is cut when nothing passes in either direction for this long, in milliseconds. */
   readonly idleTimeoutMs: number;
-  /** Frames are followed, so that the tunnel can be closed between two of them. */
+  /** True if frames are followed, so that the tunnel can be closed between two of them. */
   readonly isWebSocket: boolean;
   readonly onBytes: (toClient: number, fromClient: number) => void;
   readonly onIdle: () => void;
 }
 
-/** Time that the second side may take to end after the first, once everything has been sent to it, ms. */
+/** Time that one side may take to end once the other has ended and everything has been sent to it, ms. */
 const lingerMs = 10_000;
-/** The same after the end of the credential, ms: together with the sweep that notices it, less than a second. */
+/** The same for a credential that has ended, ms: together with the interval of sweeps, less than a second. */
 const closingMs = 500;
 
 /**
- * Joins two sockets until both have ended. Bytes pass both ways with back-pressure. When one side ends, so does the
- * direction away from it; the other direction continues, except for a WebSocket, which ends as a whole.
+ * Joins two sockets until both have ended. Bytes pass both ways with back-pressure. When one side ends, the other may still send,
+ * except on a WebSocket, which ends as a whole.
  */
 export class Tunnel {
   readonly #ends: TunnelEnds;
@@ -85,13 +85,13 @@ export class Tunnel {
     if (early.length === 0 || pass(early)) from.resume();
   }
 
-  /** The other side has ended: this one is sent the rest, then has some time to end as well. */
+  /** Sends the rest to this side, once the other has ended, then gives it some time to end as well. */
   #endAfter(to: Duplex): void {
     to.end(() => this.#cutAfter(lingerMs));
     to.resume();
   }
 
-  /** Ends the tunnel because its credential has: a WebSocket between two frames is closed with 1008, others are cut. */
+  /** Ends the tunnel together with its credential: sends 1008 on a WebSocket that is between two frames, cuts any other. */
   end(): void {
     if (this.#over) return;
     this.#over = true;

@@ -18,7 +18,7 @@ export function upgradeOf({ head, minor }: Exchange, route: Route): string | nul
   return name !== 'websocket' && route.upgrades.has(name) ? name : null;
 }
 
-/** The headers of the client's 101: the upstream's, cleaned, the protocol, and our subprotocol if it chose none. */
+/** The headers of the client's 101: the upstream's, cleaned, the protocol, and `postern` if offered and nothing else chosen. */
 export function switchFields(
   fields: readonly string[],
   exchange: Exchange,

@@ -3,7 +3,7 @@ import type { UpstreamError } from '../http1/client/upstream-error.ts';
 import type { Reason } from '../reasons.ts';
 import type { ForwardingRoute } from './route-table.ts';
 
-/** Notes for the access line of a request why and where its upstream failed. `isTaken`: a connection carried it. */
+/** Notes on the exchange, for its access line, why and where its upstream failed. `isTaken`: a connection took the request. */
 export function noteUpstreamFailure(
   exchange: Exchange,
   error: UpstreamError,
@@ -22,11 +22,11 @@ export function noteUpstreamFailure(
   };
 }
 
-/** A system error of a socket, with the address that was tried where there was one. */
+/** A system error of a socket, with the address that was tried, if there was one. */
 type SocketError = NodeJS.ErrnoException & { readonly address?: string; readonly port?: number };
 type Phase = UpstreamFailureDetail['phase'];
 
-// What OpenSSL and Node's own checks of certificates call their errors; a refused connection has a system error.
+// Codes of errors from OpenSSL and from Node's own certificate checks; a refused connection has a system error's code.
 const tlsError = /^(?:ERR_(?:SSL|TLS|OSSL)|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO$)/;
 const nameError = /^(?:ENOTFOUND|EAI_)/;
 
@@ -62,7 +62,7 @@ function lookupReason(errno: string): Reason {
   return errno === 'ENOTFOUND' ? 'name not resolved' : 'name servers unavailable';
 }
 
-/** An address as it is written in URLs. */
+/** A host and port as written in URLs, an IPv6 address in brackets. */
 export function hostAndPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

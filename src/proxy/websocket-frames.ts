@@ -1,10 +1,10 @@
 /** Follows one direction of a WebSocket by its frame headers (RFC 6455 §5.2), to know when a frame of our own may be inserted. */
 export class FrameFollower {
-  /** Payload bytes of the current frame still to come. */
+  /** Number of payload bytes of the current frame that are still to come. */
   #payload = 0;
-  /** Bytes of the current frame's header so far. */
+  /** Bytes received so far of the current frame's header. */
   #header: number[] = [];
-  /** A close frame has begun, after which nothing may follow. */
+  /** True once a close frame has begun, after which no frame may follow. */
   closing = false;
 
   /** True if the next byte begins a frame. */
@@ -46,7 +46,7 @@ function headerLength(header: readonly number[]): number {
   return 2 + (short === 127 ? 8 : short === 126 ? 2 : 0) + (masked ? 4 : 0);
 }
 
-/** A close frame (RFC 6455 §5.5.1) as a server sends it, or masked, as a client must. */
+/** A close frame (RFC 6455 §5.5.1) as a server sends it or, if `masked`, as a client must. */
 export function closeFrame(code: number, masked: boolean): Buffer {
   const payload = [code >> 8, code & 0xff];
   // Any masking key will do; zeros leave the payload as it is.
