@@ -10,15 +10,15 @@ import { type BodyReader, IncomingBody } from '../http1/server/incoming-body.ts'
 import { ServedConnection } from '../http1/server/served-connection.ts';
 import { NodeResponse } from './response.ts';
 
-/** Pipelined requests that are kept before the client has to wait. */
+/** Maximum number of pipelined requests that are kept before the client has to wait. */
 const maxWaiting = 16;
 
-/** Client connection that `node:http` reads and hands over with every request and response. */
+/** Client connection that `node:http` reads: it hands over each request with its response. */
 export class NodeConnection<Exchange extends ServerExchange> extends ServedConnection<Exchange> {
   protected body: IncomingBody = new IncomingBody({ isChunked: false, length: 0 }, 0);
   #current: ServerResponse | null = null;
   readonly #waiting: ServerResponse[] = [];
-  /** Refusal of bytes after the last request, or in place of its body. */
+  /** Refusal of malformed bytes after the last request, or within its body. */
   #refusal: Refusal | null = null;
   /** The socket's `bytesRead` when the connection last became idle: bytes beyond it are part of a head. */
   #bytesRead: number;
@@ -32,7 +32,7 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
     socket.destroySoon = () => this.#linger();
   }
 
-  /** Takes a request; its turn comes when the responses to earlier ones have left. */
+  /** Takes a request, to be processed once the responses to earlier requests have been sent. */
   receive(response: ServerResponse): void {
     if (this.clock.phase === phase.ending) return;
     if (this.#current === null) this.#accept(response);
@@ -43,7 +43,7 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
     const refusal = refusalOf(error);
     if (refusal === null || this.socket.bytesRead === 0) this.socket.destroy();
     else if (this.clock.phase === phase.ending) return;
-    // Earlier bytes of the same packet were a request, which would still be open.
+    // If earlier bytes of the same packet were a request, that request would still be open.
     else if (this.#current === null) this.onUnreadable(refusal, error.rawPacket ?? this.begunHead);
     else {
       this.#refusal ??= refusal;
@@ -88,7 +88,7 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
     });
   }
 
-  /** Goes on when the response has left and the whole request has arrived. */
+  /** Goes on to the next request, once the response has been sent and the whole request has arrived. */
   #turn(): void {
     const isEnding = this.clock.phase === phase.ending;
     if (this.#current !== null || !(this.bodyDone || isEnding)) return;
@@ -119,7 +119,7 @@ export class NodeConnection<Exchange extends ServerExchange> extends ServedConne
     return { socket: this.socket, bytes: Buffer.alloc(0) };
   }
 
-  /** Waits until the response has left. */
+  /** Does nothing: the next request is taken once the response has been sent. */
   protected next(): void {}
 
   protected discardBody(): void {
@@ -157,7 +157,7 @@ function refusalOf({ code = '', message }: Error & { readonly code?: string }): 
   return isMalformed ? new Refusal('bad_request', options) : null;
 }
 
-/** Refusal of requests that only Node accepts: other versions, CONNECT with a body, and long heads. */
+/** Refusal of a request that Node accepts but the built-in engine doesn't: another version, CONNECT with a body, a long head. */
 function problemOf(
   { httpVersion, method = '', url = '', rawHeaders }: IncomingMessage,
   framing: RequestFraming,
@@ -165,7 +165,7 @@ function problemOf(
 ): Refusal | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return new Refusal('version_not_supported');
   if (method === 'CONNECT' && hasBody(framing)) return new Refusal('bad_request');
-  // A long target may not count, nor do spaces that Node cut off.
+  // Some long targets don't count in full, nor do spaces that Node cut off.
   const requestLine = Buffer.from(`${method} ${url} HTTP/1.1`, 'latin1');
   const length = rawHeaders.reduce((sum, text) => sum + text.length + 2, requestLine.length);
   const isTooLong = length > headerBytes && length - targets.uncounted(requestLine, 0, true) > headerBytes;

@@ -57,7 +57,7 @@ export function createNodeListener<Exchange extends ServerExchange>(
     onConnection(connection, socket);
   });
 
-  /** Applies limits: Node reads timeouts each time, the size of heads for each new connection. */
+  /** Applies limits: Node reads the timeouts at each use, but the maximum head size once for each connection. */
   function apply({ limits, targets }: ServerSettings): void {
     Object.assign(server, {
       // An upper bound: the complete head is measured as in the built-in engine.
@@ -72,7 +72,7 @@ export function createNodeListener<Exchange extends ServerExchange>(
   return { server, apply, renewTls: (renewed) => gate?.renew(renewed) };
 }
 
-/** Decides about upgrades: Node stops reading HTTP after one, which it must not do while a body follows. */
+/** True if Node may treat the request as an upgrade, after which it no longer reads HTTP: only if no body follows. */
 function asksForAnotherProtocol({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   return httpVersion === '1.1' && !hasBody(requestFraming(1, rawHeaders));
 }

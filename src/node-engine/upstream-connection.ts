@@ -9,10 +9,10 @@ import { upgradeNamedIn } from '../http1/client/response-framing.ts';
 import { UpstreamError } from '../http1/client/upstream-error.ts';
 import { MalformedMessage } from '../http1/message/message-head.ts';
 
-/** Error codes of undici and of Node's parser about malformed responses rather than the connection. */
+/** Error codes by which undici and Node's parser report malformed responses, not failed connections. */
 const malformed = /^(?:HPE_|UND_ERR_(?:HEADERS_OVERFLOW|RES_))/;
 
-/** Connection to an upstream by undici, and by http-proxy-3 for upgrades; the pool's rules are ours. */
+/** Connection to an upstream through undici or, for upgrades, http-proxy-3, under the rules of our own pool. */
 export class UndiciConnection extends PoolMember {
   protected source: ResponseSource | null = null;
   #client: Client | null = null;
@@ -40,7 +40,7 @@ export class UndiciConnection extends PoolMember {
 
   #dispatch(request: UpstreamRequest): void {
     const { method, target: path, fields } = request;
-    // undici frames the body itself, and rejects a request that does so, too.
+    // undici frames the body itself, and rejects a request that has its own framing.
     const headers = fields.filter((_, i) => fields[i - (i % 2)]!.toLowerCase() !== 'transfer-encoding');
     this.#body = request.hasBody ? new Readable({ read: () => request.onDrain() }) : null;
     this.#body?.on('error', ignore);
@@ -136,7 +136,7 @@ export class UndiciConnection extends PoolMember {
 
   #onSwitch(fields: string[], socket: Duplex): void {
     const { request } = this;
-    // The head that http-proxy-3 wrote for the client.
+    // Skips the head that http-proxy-3 wrote for the client.
     socket.read();
     if (request === null) return;
     if (upgradeNamedIn(fields) === request.upgrade) this.handOver(fields, socket, Buffer.alloc(0));
@@ -150,9 +150,9 @@ export class UndiciConnection extends PoolMember {
 }
 
 /**
- * Asks an upstream for another protocol on `socket` through http-proxy-3. It gets our request in place of the client's, and one
- * end of a pair in place of the client's socket, so that both engines apply the same rules. Returns http-proxy-3's request, and
- * the other end of the pair, which begins with the response that http-proxy-3 wrote for the client.
+ * Asks an upstream for another protocol on `socket` through http-proxy-3, which gets our request in place of the client's, and
+ * one end of a pair of streams in place of the client's socket: both engines then apply the same rules. Returns the request of
+ * http-proxy-3 and the other end of the pair, where the response that it writes to the client arrives first.
  */
 function requestUpgrade(request: UpstreamRequest, socket: Socket): [ClientRequest, Duplex] {
   const [near, far] = duplexPair();
@@ -172,7 +172,7 @@ function requestUpgrade(request: UpstreamRequest, socket: Socket): [ClientReques
     for (const name of proxied.getHeaderNames()) proxied.removeHeader(name);
     const { fields } = request;
     for (let i = 0; i < fields.length; i += 2) proxied.appendHeader(fields[i]!, fields[i + 1]!);
-    // The response would be written to the pair.
+    // http-proxy-3 would write the response to the pair.
     proxied.on('response', () => near.destroy());
     proxied.on('upgrade', () => near.on('close', () => far.destroy()));
   });
