@@ -12,15 +12,15 @@ import type { Records } from '../stores/records.ts';
 /** Identifies the caller by an API key; synchronous when the key is cached. Refuses with `invalid_api_key`. */
 export type ApiKeyAuthenticator = (rawKey: string) => Awaitable<Principal>;
 
-/** The outcome of verifying a key, where the store could be asked. */
+/** The outcome of verifying a key; there is none while the store is unavailable. */
 export type KeyVerification = 'accepted' | 'refused';
 
 interface KeyUse {
-  /** Time when it was last noted, epoch ms. */
+  /** Time when the key's use was last noted, epoch ms. */
   notedAt: number;
 }
 
-/** Minimum time between two noted uses of a key, ms: `last_used` is true to about a minute. */
+/** Minimum time between two noted uses of a key, ms; `last_used` itself is written about once a minute. */
 const notedEveryMs = 1_000;
 
 /** Returns the principal of a stored key; undefined when the key is expired or suspended at `now` (epoch ms). */

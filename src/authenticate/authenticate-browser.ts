@@ -4,15 +4,15 @@ import type { Awaitable } from '../stores/awaitable.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { WebCookieAuthenticator } from './web-cookie.ts';
 
-/** Identifies the caller on a browser route, or null; refuses as {@link Authenticate} does, and with `cross_site`. */
+/** Identifies the caller on a browser route; null without a credential. Refuses as {@link Authenticate} does. */
 export type AuthenticateBrowser = (
   exchange: Exchange,
   otherSchemesPass: boolean,
 ) => Awaitable<Principal | null>;
 
 /**
- * Creates the authentication of browser routes: the web cookie counts where the request has no credential of its own.
- * `clearing` are the headers by which a browser forgets a cookie that has ended.
+ * Creates the authentication of browser routes: the web cookie counts if the request has no other credential. `clearing` are the
+ * headers by which a browser forgets a cookie that has ended.
  */
 export function createAuthenticateBrowser(options: {
   readonly authenticate: Authenticate;

@@ -12,14 +12,13 @@ import type { PrincipalOfSession } from './session-principal.ts';
 type BearerTokenAuthenticator = (token: string) => Awaitable<Principal>;
 
 /**
- * Identifies the caller; null without a credential. With `otherSchemesPass` (public routes) an `Authorization` of another
- * scheme is ignored.
- *
- * Refuses with `ambiguous_credentials`, `invalid_token`, `invalid_api_key`, `not_authenticated`, `store_unavailable`.
+ * Identifies the caller; null without a credential. With `otherSchemesPass` (public routes) an `Authorization` of another scheme
+ * is ignored. Refuses with `ambiguous_credentials`, `invalid_token`, `invalid_api_key`, `not_authenticated`, `cross_site`,
+ * `store_unavailable`.
  */
 export type Authenticate = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
 
-/** Creates the authenticator of access tokens. A signature is verified once. */
+/** Creates the authenticator of access tokens, which verifies each token's signature only once. */
 export function createBearerTokenAuthenticator(
   tokens: VerifiedTokens,
   principalOf: PrincipalOfSession,
@@ -47,7 +46,7 @@ export function createAuthenticate(options: {
 }): Authenticate {
   const { bearerToken, apiKey, takesBearerKeys, isKnownOrigin } = options;
 
-  /** A browser's WebSocket: the token comes as a subprotocol, and the page's origin is checked. */
+  /** Identifies a browser's WebSocket by the token among its subprotocols, if any, and checks the page's origin. */
   function ofSubprotocol(head: RequestHead): Awaitable<Principal | null> {
     const [token, ...others] = isWebSocketRequest(head) ? offeredTokens(head.webSocketProtocols) : [];
     if (token === undefined) return null;

@@ -20,7 +20,7 @@ export function createHeldNow(options: {
     return (found && principalOfApiKey(found, { holdings, tenant, now: now() })?.held) ?? null;
   }
 
-  /** While the session store is unavailable it still reports sessions recently seen alive; any other has ended. */
+  /** Finds a session. In an outage, `sessions` still reports those recently seen alive; others count as ended. */
   async function findLive(sessionId: string): Promise<LiveSession | undefined> {
     try {
       return await sessions.findLive(sessionId);
@@ -37,7 +37,7 @@ export function createHeldNow(options: {
     return new Set(holdings.ofUser(found, session.origin).scopes);
   }
 
-  /** An unavailable records store proves nothing as long as its cached records are still valid. */
+  /** Rethrows an error of the records store while its cached records are valid: it proves nothing about a credential. */
   function rethrowWhileCacheIsValid(error: unknown): void {
     try {
       records.version();

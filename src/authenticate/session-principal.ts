@@ -17,7 +17,7 @@ export interface SessionPrincipalParts {
   readonly tenant: string;
 }
 
-/** Content of a credential that stands for a session. */
+/** Verified content of a credential that stands for a session. */
 export interface SessionProof {
   readonly sessionId: string;
   /** The user whom the credential names; absent if it names none. */
@@ -27,15 +27,14 @@ export interface SessionProof {
 
 /**
  * Resolves a verified credential to the principal of its session, or to the reason why there is none; synchronous when everything
- * is cached. The session is checked on every request, and after a change of the records the identity is resolved again.
- *
- * Rejects with `store_unavailable`.
+ * is cached. The session is checked on every request, and after a change of the records the identity is resolved again. Rejects
+ * with `store_unavailable`.
  */
 export type PrincipalOfSession = (
   credential: VerifiedCredential<SessionProof>,
 ) => Awaitable<Principal | Reason>;
 
-/** Creates the resolver. */
+/** Creates the function that resolves credentials to principals. */
 export function createSessionPrincipals(parts: SessionPrincipalParts): PrincipalOfSession {
   const { sessions, records } = parts;
 

@@ -13,10 +13,8 @@ import type { Awaitable } from '../stores/awaitable.ts';
 import type { PrincipalOfSession, SessionProof } from './session-principal.ts';
 
 /**
- * Identifies the caller by the web cookie: `absent` without a cookie that counts, `ended` if the cookie is wrong or its session
- * is no longer alive, so that the browser may forget it.
- *
- * Refuses with `cross_site`, `store_unavailable`.
+ * Identifies the caller by the web cookie: `absent` without a cookie that counts, `ended` if the cookie is invalid or its session
+ * is no longer alive, so that the browser may forget it. Refuses with `cross_site`, `store_unavailable`.
  */
 export type WebCookieAuthenticator = (
   head: RequestHead,
@@ -25,9 +23,9 @@ export type WebCookieAuthenticator = (
 
 /** Origins whose pages may use the web cookie. */
 interface WebCookieOrigins {
-  /** Pages of ours, and of `cors.origins`. */
+  /** True for an origin of ours, or one of `cors.origins`. */
   readonly isKnown: IsKnownOrigin;
-  /** Pages of `cors.origins` alone. */
+  /** True for an origin of `cors.origins` alone. */
   readonly isCors: IsKnownOrigin;
 }
 
@@ -74,7 +72,7 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
     return remembered.keep(keptText(value), { sessionId: keptText(sessionId), scopes: none });
   }
 
-  /** The only session of the cookies: of two, either may have been planted by a neighbouring host. */
+  /** The cookie of the only valid session; undefined without one or with two, as another host may have planted either. */
   function onlyOne(values: readonly string[]): VerifiedCredential<SessionProof> | undefined {
     let one: VerifiedCredential<SessionProof> | undefined;
     for (const value of values) {
@@ -86,7 +84,7 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
     return one;
   }
 
-  /** Judges again after loading secrets: another replica may have written one of the cookies under a new one. */
+  /** Judges the cookies again after loading secrets: another replica may have signed one of them with a new secret. */
   async function afterLearning(values: readonly string[]): Promise<Principal | 'ended'> {
     await cookies.learnSecretsOf(values);
     const cookie = onlyOne(values);
@@ -104,10 +102,9 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * True if the web cookie of a request counts. Browsers attach it to requests of other sites' pages, too: those pages may follow
- * a link, but neither change anything nor read what they embed.
- *
- * Throws {@link Refusal} `cross_site` for what another site's page may not send at all.
+ * True if the web cookie of a request counts. Browsers also attach it to requests of other sites' pages, which may follow a link,
+ * but neither change anything nor read what they embed. Throws {@link Refusal} `cross_site` for requests that pages of other
+ * sites may not send at all.
  */
 function webCookieCounts(head: RequestHead, method: string, origins: WebCookieOrigins): boolean {
   if (asksToUpgrade(head)) {
@@ -120,7 +117,7 @@ function webCookieCounts(head: RequestHead, method: string, origins: WebCookieOr
     if (isForeign) throw new Refusal('cross_site');
     return true;
   }
-  // Without Fetch metadata a script may ask for HTML as well, but says from where; who follows a link doesn't.
+  // Without Fetch metadata, a script that asks for HTML still states its origin, but a browser that follows a link doesn't.
   if (isNavigation(head) && (head.secFetchMode !== '' || head.originCount === 0)) return true;
   const isOther = /\b(?:same|cross)-site\b/i.test(head.secFetchSite) || isForeign;
   return !isOther || (head.originCount === 1 && origins.isCors(head.origin));
