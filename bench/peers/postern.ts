@@ -11,8 +11,8 @@ import { postgres } from './postgres.ts';
 import { redis } from './redis.ts';
 import type { StoreServer } from './store-server.ts';
 
-/** Postern's program. */
-export const mainFile: string = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** Postern from its sources, with the code cache that Node keeps of them. */
+export const mainFile: string = fileURLToPath(new URL('../../bin/postern.js', import.meta.url));
 const packageFile = new URL('../../package.json', import.meta.url);
 
 /** Postern with 1,000 API keys. */
