@@ -1,20 +1,20 @@
-/** Limits of a body's pace. */
+/** Limits on the pace of a request body. */
 export interface PaceLimits {
-  /** Bytes per second, averaged over the time in which the body was being read; 0: no limit. */
+  /** Minimum rate in bytes per second, averaged over the time spent reading the body; 0: no limit. */
   readonly leastBytesPerSecond: number;
-  /** Time for the whole body, ms; Infinity: no limit. */
+  /** Maximum time for the whole body, pauses included, ms; Infinity: no limit. */
   readonly wholeTimeoutMs: number;
 }
 
-/** Pace at which a request's body arrives. Sets no timer; instants are by `performance.now()`. */
+/** Measures the pace of a request body. Sets no timer; instants are values of `performance.now()`. */
 export class BodyPace {
   readonly #limits: PaceLimits;
   readonly #judgedAfterMs: number;
   readonly #startedAt: number;
   #bytes = 0;
-  /** Total time of reading the body up to `#readySince`, ms. */
+  /** Total time spent reading the body, without the current stretch, ms. */
   #readyMs = 0;
-  /** Start of the current reading; NaN while the client is paused. */
+  /** Start of the current stretch of reading; NaN while reading is paused. */
   #readySince: number;
 
   constructor(limits: PaceLimits, judgedAfterMs: number, now: number) {
@@ -28,7 +28,7 @@ export class BodyPace {
     this.#bytes += bytes;
   }
 
-  /** Notes that we stop reading: time doesn't count against the client until {@link resume}. */
+  /** Notes that we have stopped reading: the time until {@link resume} doesn't count against the client's rate. */
   pause(now: number): void {
     if (Number.isNaN(this.#readySince)) return;
     this.#readyMs += now - this.#readySince;

@@ -5,8 +5,8 @@ export const phase = { idle: 0, head: 1, exchange: 2, discarding: 3, ending: 4 }
 export type Phase = (typeof phase)[keyof typeof phase];
 
 /**
- * Actions for which a client took too long: sending its next request, a head, a body, or a body that is being discarded; reading
- * a response, or the end of one that has been written; closing its side.
+ * Action for which a client took too long: sending its next request, a head, a body, or a body that is being discarded; reading
+ * a response, or the rest of one that we have finished writing; closing its side of the connection.
  */
 export type ClientTimeout =
   | 'request'
@@ -17,27 +17,27 @@ export type ClientTimeout =
   | 'reading-end'
   | 'close';
 
-/** Timeouts in milliseconds. */
+/** Timeouts of a client connection in milliseconds. */
 export interface TimeLimits {
   readonly headerTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly bodyIdleTimeoutMs: number;
-  /** Time of reading before a body's rate counts. */
+  /** Time spent reading a body before its rate is checked. */
   readonly bodyJudgedAfterMs: number;
   readonly writeIdleTimeoutMs: number;
 }
 
-/** Time for which a client may continue to send after its response before the connection is cut. */
+/** Time that a client has after its response to finish a body that we discard, and again to close the connection. */
 const lingerMs = 1_000;
 
-/** Phase of a connection, and its start. Sets no timer: the server polls it. */
+/** Keeps the phase of a connection and the time spent in it. Sets no timer: the server polls {@link timeoutAt}. */
 export class ConnectionClock {
   phase: Phase = phase.idle;
-  /** The client must read before anything else can happen. */
+  /** True while nothing else can happen until the client reads what we have sent. */
   wantsDrain = false;
   readonly #socket: Pick<Socket, 'writableLength' | 'isPaused'>;
   readonly #limits: TimeLimits;
-  /** Start of the phase, or its last progress, by `performance.now()`. */
+  /** Instant at which the phase started or last made progress, by `performance.now()`. */
   #since = performance.now();
   #headSince = 0;
   #servedAny = false;
@@ -54,7 +54,7 @@ export class ConnectionClock {
     else if (next === phase.exchange) this.#servedAny = true;
   }
 
-  /** Restarts the timeout; returns the current instant. */
+  /** Restarts the timeout; returns the current `performance.now()`. */
   noteProgress(): number {
     this.#since = performance.now();
     return this.#since;
@@ -70,18 +70,18 @@ export class ConnectionClock {
     this.#since = performance.now();
   }
 
-  /** The timeout that has passed at `now`, or null. `readsBody`: the body of the request is being read. */
+  /** The timeout that has expired by `now`, or null if none has. `readsBody`: true if the request body has a reader. */
   timeoutAt(now: number, readsBody: boolean): ClientTimeout | null {
     const waited = now - this.#since;
     const { headerTimeoutMs, keepAliveTimeoutMs, bodyIdleTimeoutMs, writeIdleTimeoutMs } = this.#limits;
     const isBusy = this.phase === phase.exchange || this.phase === phase.head;
-    // The end of a response is still being sent to a slow client, which is neither idle nor done.
+    // The end of a response is still being sent to a slow client: the connection is neither idle nor done.
     if (!isBusy && this.#socket.writableLength > 0) return waited > writeIdleTimeoutMs ? 'reading-end' : null;
     switch (this.phase) {
       case phase.idle:
         return waited > (this.#servedAny ? keepAliveTimeoutMs : headerTimeoutMs) ? 'request' : null;
       case phase.head:
-        // For the whole head: a byte now and then is no progress.
+        // The timeout is for the whole head: a byte now and then is no progress.
         return now - this.#headSince > headerTimeoutMs ? 'head' : null;
       case phase.exchange:
         if (this.wantsDrain) return waited > writeIdleTimeoutMs ? 'reading' : null;

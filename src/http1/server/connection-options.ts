@@ -14,27 +14,27 @@ export interface ResponseWriter {
   readonly begun: boolean;
   readonly ended: boolean;
   bodyBytes: number;
-  /** True if the connection closes after this response; may be set until `begin`. */
+  /** True if the connection closes after this response; may be set before {@link begin}. */
   closes: boolean;
   /** True if the body is shorter or longer than announced, so that the connection can't be reused. */
   readonly cutShort: boolean;
   /**
-   * Starts the response. `fields` are names and values in turn, without framing, followed by those of `block`; `length` is the
-   * body's in bytes, -1 if unknown. Nothing is sent before the first bytes of the body, the end, or {@link flush}.
+   * Starts the response. `fields` are alternating names and values, without framing headers; those of `block` follow them.
+   * `length` is the body's length in bytes, -1 if unknown. Nothing is sent until {@link write}, {@link end} or {@link flush}.
    *
    * Throws `UnwritableHead`; the response has then not begun, and another can be sent instead.
    */
   begin(status: number, fields: readonly string[], length: number, block?: FieldBlock | null): void;
   /** Sends the head if it is still waiting for the first bytes of the body. */
   flush(): void;
-  /** Sends bytes of the body; false if the client doesn't keep up. */
+  /** Sends bytes of the body; returns false if the client reads too slowly and the caller should wait. */
   write(bytes: Buffer): boolean;
   /**
    * Ends the response with the last bytes of its body, if any, and with trailers if the framing allows them. Throws
    * `UnwritableHead` for unwritable trailers, before anything is sent.
    */
   end(bytes?: Buffer, trailers?: readonly string[]): void;
-  /** Sends an interim response (RFC 9110 §15.2), but none to HTTP/1.0 or after the head. Throws `UnwritableHead`. */
+  /** Sends an interim response (RFC 9110 §15.2), unless the client uses HTTP/1.0 or {@link begun}. Throws `UnwritableHead`. */
   sendInterim(status: number, fields?: readonly string[]): void;
   /** Sends 101 (RFC 9110 §15.2.2), after which the connection is no longer HTTP. Throws `UnwritableHead`. */
   switchProtocols(fields: readonly string[]): void;
@@ -45,9 +45,9 @@ export interface RequestChannel {
   readonly socket: Socket;
   readonly peer: string;
   readonly encrypted: boolean;
-  /** The subject of the client's verified certificate, as RFC 4514 writes it; null if it has shown none. */
+  /** The subject of the client's verified certificate in RFC 4514 notation; null if the client has presented none. */
   readonly clientCertificate: string | null;
-  /** True if the request body has been read to its end; true if there is none. */
+  /** True once the whole request body has arrived, or if there is none. */
   readonly bodyDone: boolean;
   /** Starts to read the request body; what has already arrived is passed on at once. */
   read(reader: BodyReader): void;
@@ -56,13 +56,13 @@ export interface RequestChannel {
   resume(): void;
   /** Detaches the reader; the rest of the body is discarded. */
   release(reader: BodyReader): void;
-  /** Called by the exchange when the client doesn't keep up. */
+  /** Called by the exchange when it can't write on until the client has read more. */
   waitForDrain(): void;
   /** Called by the exchange when its response has been written completely. */
   finished(exchange: ServerExchange): void;
   /** Hands the socket over to another protocol, with the bytes read beyond the head. */
   detach(): { socket: Socket; bytes: Buffer };
-  /** Cuts the connection and unsent data, so that the client can't take a truncated response for a complete one. */
+  /** Cuts the connection and drops unsent data, so that the client can't take a truncated response for a complete one. */
   reset(): void;
 }
 
@@ -76,16 +76,16 @@ export interface ServerExchange {
   reset(outcome: string): void;
 }
 
-/** Options shared by all connections of a listener. Durations in milliseconds. */
+/** Options shared by all connections of a listener; durations are in milliseconds. */
 export interface ConnectionOptions<Exchange extends ServerExchange> extends TimeLimits {
   readonly headerBytes: number;
   readonly targets: TargetLimits;
-  /** 0: no limit. */
+  /** Maximum number of requests; 0: no limit. */
   readonly requestsPerConnection: number;
   readonly encrypted: boolean;
-  /** Headers of a response after which the connection stays open. */
+  /** Headers added to a response after which the connection stays open. */
   readonly keepAlive: FieldBlock;
-  /** True if responses to new requests carry `Connection: close`. */
+  /** True if responses to new requests must carry `Connection: close`. */
   isClosing(): boolean;
   createExchange(
     channel: RequestChannel,
@@ -96,8 +96,8 @@ export interface ConnectionOptions<Exchange extends ServerExchange> extends Time
   /** Responds to the exchange; never throws. */
   onRequest(exchange: Exchange): void;
   /**
-   * Called when the received bytes aren't a request; returns the complete response, latin1, after which the connection closes.
-   * `received`: the known beginning of the head.
+   * Called when no request can be read; returns the complete response, in latin1, after which the connection closes.
+   * `received`: as much of the request's head as is known.
    */
   onUnreadable(refusal: Refusal, peer: string, received: Buffer): string;
   /** Called once the exchange is over, however it ended. */

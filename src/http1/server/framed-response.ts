@@ -7,7 +7,7 @@ import {
 } from '../message/head-text.ts';
 import type { ResponseWriter } from './connection-options.ts';
 
-/** Framing of a response, independent of its writer, and the fate of its connection (RFC 9112 §6, §9.3). */
+/** Base of response writers: decides on the framing, and whether the connection stays open (RFC 9112 §6, §9.3). */
 export abstract class FramedResponse implements ResponseWriter {
   status = 0;
   ended = false;
@@ -18,7 +18,7 @@ export abstract class FramedResponse implements ResponseWriter {
   readonly #minor: number;
   readonly #isHead: boolean;
   readonly #keepAlive: FieldBlock;
-  /** Announced length of the body; -1: none. */
+  /** Announced length of the body in bytes; -1 if none was announced. */
   #announced = -1;
 
   /** `keepAlive`: headers added if the connection stays open. */
@@ -29,7 +29,7 @@ export abstract class FramedResponse implements ResponseWriter {
     this.closes = closes;
   }
 
-  /** Writes the head, made of `fields` and `after`, or keeps it for the first bytes of the body. */
+  /** Writes the head, whose text `head` contains `fields` and `after`, or keeps it to send with the first bytes of the body. */
   protected abstract writeHead(
     head: HeadText,
     status: number,

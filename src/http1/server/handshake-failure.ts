@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 
-/** Reasons of failed TLS handshakes, a label of metrics. */
+/** Reasons for which a TLS handshake fails; the values of a metric label. */
 export const handshakeFailures = [
   'not_tls',
   'version',
@@ -16,10 +16,10 @@ export const handshakeFailures = [
 
 export type HandshakeFailureReason = (typeof handshakeFailures)[number];
 
-/** A failed handshake. */
+/** A failed TLS handshake. */
 export interface HandshakeFailure {
   readonly reason: HandshakeFailureReason;
-  /** Error code of TLS or the system. */
+  /** Error code from Node's TLS, OpenSSL or the system. */
   readonly code: string;
   /** Canonical address of the client; empty if the connection was already gone. */
   readonly address: string;
@@ -46,10 +46,10 @@ const reasons: Readonly<Record<string, HandshakeFailureReason>> = {
   EPIPE: 'closed',
 };
 
-/** Alerts of a client that doesn't trust our certificate (RFC 8446 §6.2); OpenSSL's names of alerts vary by version. */
+/** Matches alerts from a client that rejects our certificate (RFC 8446 §6.2), whose names vary between OpenSSL versions. */
 const certificateAlert = /ALERT_(?:.*CERTIFICATE|UNKNOWN_CA)/;
 
-/** Classifies an error of a server's handshake. */
+/** Classifies an error in a TLS handshake of a server. */
 export function handshakeFailureReason(
   { code = '' }: NodeJS.ErrnoException,
   { authorizationError }: Pick<TLSSocket, 'authorizationError'>,

@@ -5,8 +5,8 @@ import type { RequestFraming } from '../message/request-framing.ts';
 import type { BodyPace, PaceLimits } from './body-pace.ts';
 
 /**
- * Reads a request body as it arrives. Exactly one of `onBodyEnd` and `onBodyError` is called, once, unless the reader
- * is released or the client disconnects: then neither is.
+ * Reads a request body as it arrives. Exactly one of `onBodyEnd` and `onBodyError` is called, once; neither is called if the
+ * reader is released or the client disconnects first.
  */
 export interface BodyReader extends PaceLimits {
   onBodyChunk(chunk: Buffer): void;
@@ -14,7 +14,7 @@ export interface BodyReader extends PaceLimits {
   onBodyError(refusal: Refusal): void;
 }
 
-/** Body of a request: its framing and its reader. */
+/** Body of a request, with its framing, its reader and its pace. */
 export class IncomingBody {
   /** True once the whole body has arrived, or if there is none. */
   done: boolean;
@@ -30,7 +30,7 @@ export class IncomingBody {
   }
 
   /**
-   * Passes the bytes of the body, from `start` on, to the reader; returns the index after them.
+   * Passes those of the bytes from `start` on that belong to the body to the reader; returns the index after them.
    *
    * Throws `bad_request` if the framing is malformed: the end of the body is then unknown.
    */

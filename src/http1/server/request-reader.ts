@@ -21,18 +21,18 @@ const noBody = new IncomingBody({ isChunked: false, length: -1 }, 0);
 
 const nothing = Buffer.alloc(0);
 
-/** Maximum number of bytes that a client may send after its response before the connection is cut. */
+/** Maximum number of bytes that we discard after a response before we close the connection. */
 const lingerBytes = 1024 * 1024;
-/** Maximum number of bytes of following requests that are kept while one is being handled. */
+/** Number of pipelined bytes kept during an exchange beyond which we stop reading from the client. */
 const pipelinedBytes = 64 * 1024;
 
-/** Receives the parts of requests in order. */
+/** Receives the events of a {@link RequestReader}. */
 export interface RequestEvents {
-  /** A head has arrived; the next is read when the phase allows it. */
+  /** Called when a complete head has arrived; the next one is read once the connection is idle again. */
   onRequest(head: RequestHeadText, framing: RequestFraming): void;
-  /** The bytes aren't a request, and nothing after them will be read. `received`: the head or its beginning. */
+  /** Called when the bytes aren't an acceptable request head; the rest isn't read. `received`: the head or its beginning. */
   onUnreadable(refusal: Refusal, received: Buffer): void;
-  /** The framing of the body is malformed: its end is unknown. */
+  /** Called when the framing of the body is malformed, so that the end of the body is unknown. */
   onBodyBroken(refusal: Refusal): void;
   onDiscarded(): void;
   onTooMuchDiscarded(): void;
@@ -133,7 +133,7 @@ export class RequestReader {
       }
       if (clock.phase === phase.idle || clock.phase === phase.head) {
         if (this.#socket.writableNeedDrain) {
-          // The next request of a client that doesn't read its responses waits until it does.
+          // A client must read its responses before we read its next request.
           clock.waitForDrain();
           this.#kept = bytes.subarray(at);
           this.#socket.pause();
@@ -156,7 +156,7 @@ export class RequestReader {
 
   #keep(bytes: Buffer, from: number): void {
     this.#kept = from === 0 ? bytes : withoutSurroundings(bytes.subarray(from));
-    // The rest has no reader for now: the client must wait, or it would fill our memory.
+    // Nothing reads the rest for now: the client must wait, or it could fill our memory.
     if (this.#clock.phase === phase.exchange && (!this.body.done || this.#kept.length > pipelinedBytes))
       this.#socket.pause();
   }
@@ -166,7 +166,7 @@ export class RequestReader {
     if (this.#discarded > lingerBytes) this.#events.onTooMuchDiscarded();
   }
 
-  /** Returns the index after the head, or `start` if it is incomplete. */
+  /** Reads a head; returns the index after it, `start` if it is incomplete, or the number of bytes if it is refused. */
   #readHead(bytes: Buffer, start: number): number {
     let from = start;
     // Old clients send an empty line after a body (RFC 9112 §2.2).
@@ -197,15 +197,15 @@ export class RequestReader {
     return end + 4;
   }
 
-  /** True if the head is too long; `end` is negative while it is incomplete. */
+  /** True if the head is too long; `end` is negative while the head is incomplete. */
   #isTooLong(bytes: Buffer, from: number, end: number): boolean {
     const max = this.#maxHeadBytes;
-    // The last bytes may be the beginning of the head's end: not counting them makes the limit independent of pieces.
+    // The last bytes may belong to the head's end: not counting them makes the limit independent of how the head is split.
     const length = (end < 0 ? bytes.length - (headEnd.length - 1) : end) - from;
     return length > max && length - this.#targets.uncounted(bytes, from, end >= 0) > max;
   }
 
-  /** Reports an unreadable head; `end` is negative if the head is incomplete. */
+  /** Reports an unreadable head, whose `end` is negative while it is incomplete; returns the number of bytes. */
   #refuse(bytes: Buffer, from: number, end: number, refusal: Refusal): number {
     this.#events.onUnreadable(refusal, bytes.subarray(from, end < 0 ? bytes.length : end + 2));
     return bytes.length;

@@ -4,8 +4,8 @@ import type { Output } from '../message/output.ts';
 import { FramedResponse } from './framed-response.ts';
 
 /**
- * Shorter pieces are copied into one write with the text before them, and their buffers may be reused; longer ones aren't worth
- * the copy.
+ * Maximum length of a piece of the body that is copied into one write with the text around it, so that its buffer may be reused;
+ * for a longer piece, the copy costs more than it saves.
  */
 const onePieceBytes = passedOnBytes;
 
@@ -59,7 +59,7 @@ export class SocketResponseWriter extends FramedResponse {
 
   #sendLast(text: string): void {
     if (text === '') return;
-    // After a truncated response the socket is destroyed, which would drop held text.
+    // After a truncated response, the socket is destroyed, which would drop held text.
     if (this.cutShort) this.#output.write(text);
     else this.#output.hold(text);
   }

@@ -12,7 +12,7 @@ import { canonicalAddress } from './peer-address.ts';
 
 const nothing = Buffer.alloc(0);
 
-/** Base of client connections, independent of the HTTP parser: one exchange at a time, its timeouts and its end. */
+/** Base of client connections, independent of the HTTP parser: runs one exchange at a time and enforces its timeouts. */
 export abstract class ServedConnection<Exchange extends ServerExchange> implements RequestChannel {
   readonly socket: Socket;
   readonly peer: string;
@@ -35,13 +35,13 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
 
   protected abstract get body(): IncomingBody;
   abstract detach(): { socket: Socket; bytes: Buffer };
-  /** Turns to the next request, part of which may have arrived already. */
+  /** Goes on to the next request, part of which may have arrived already. */
   protected abstract next(): void;
   protected abstract discardBody(): void;
-  /** Ends our side, then waits a little for the client's. */
+  /** Ends our side of the connection, then briefly waits for the client to end its own. */
   protected abstract end(): void;
 
-  /** The known beginning of an incomplete head. */
+  /** The beginning of an incomplete head, as far as it is known. */
   protected get begunHead(): Buffer {
     return nothing;
   }
@@ -59,7 +59,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
     this.input.resume();
   }
 
-  /** Sends output that waits for other responses of the turn. */
+  /** Sends output that is being held until the event loop's turn ends. */
   protected flush(): void {}
 
   protected clear(): void {}
@@ -74,7 +74,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
 
   // Called by the reader of requests.
 
-  /** Counts a request; true if the connection closes after its response. */
+  /** Counts a request; returns true if the connection closes after its response. */
   protected isLast(framing: RequestFraming): boolean {
     const { requestsPerConnection, isClosing } = this.options;
     this.#requests++;
@@ -157,7 +157,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
 
   // Called by the socket.
 
-  /** Releases the socket to another protocol; its close is still noted. */
+  /** Stops handling the socket, so that another protocol can use it; only its `close` event is still handled. */
   protected letGo(): void {
     this.socket.off('drain', this.onDrain).off('error', ignore);
     this.socket.pause();
@@ -195,7 +195,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
 
   // Called by the server.
 
-  /** Closes the connection if one of its timeouts has passed; `now` is by `performance.now()`. */
+  /** Acts on an expired timeout: responds if the client can still read it, and closes. `now` is by `performance.now()`. */
   checkTime(now: number): void {
     const { reader, pace } = this.body;
     const isSlow = reader !== null && pace?.isTooSlow(now) === true;
@@ -225,7 +225,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
     }
   }
 
-  /** Says `Connection: close` in the current response, if its head has not been made yet. */
+  /** Adds `Connection: close` to the current response unless that has begun. */
   announceClose(): void {
     if (this.exchange?.response.begun === false) this.exchange.closeAfterResponse();
   }
@@ -234,7 +234,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
     if (this.clock.phase === phase.idle) this.end();
   }
 
-  /** Closes the connection after the response in progress, or at once: its client may no longer be admitted. */
+  /** Closes the connection, whose client may no longer be admitted: after the response in progress, or at once without one. */
   retire(): void {
     if (this.exchange !== null) this.exchange.closeAfterResponse();
     else if (this.clock.phase !== phase.ending) this.end();
@@ -250,7 +250,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
   reset(): void {
     const { socket } = this;
     if (socket.destroyed) return;
-    // Everything has been sent, and libuv can't reset a socket that is shutting down: Node would leak it, open.
+    // Everything has been sent; libuv can't reset a socket that is shutting down, and Node would leave it open.
     const isEnding = socket.writableEnded && socket.writableLength === 0;
     // TLS has no reset; closing without close_notify means the same.
     if (this.encrypted || isEnding) socket.destroy();

@@ -9,7 +9,7 @@ import { type RequestEvents, RequestReader } from './request-reader.ts';
 import { SocketResponseWriter } from './response-writer.ts';
 import { ServedConnection } from './served-connection.ts';
 
-/** Client connection of the built-in engine: hands out its requests one at a time. */
+/** Client connection of the built-in engine: reads its requests and starts their exchanges one at a time. */
 export class ServerConnection<Exchange extends ServerExchange>
   extends ServedConnection<Exchange>
   implements RequestEvents
@@ -77,7 +77,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     this.#reader.push(chunk);
   };
 
-  // From one request to the next, and closing.
+  // Called by the base class, between requests and at the end.
 
   protected next(): void {
     this.clock.enter(phase.idle);
@@ -91,7 +91,7 @@ export class ServerConnection<Exchange extends ServerExchange>
     this.resume();
   }
 
-  /** Reads on until the client closes: a close with unread bytes resets the connection and loses the response (RFC 9112 §9.6). */
+  /** Ends our side but reads on: closing with unread bytes would reset the connection and lose the response (RFC 9112 §9.6). */
   protected end(): void {
     this.#reader.discardAll();
     this.#output.flush();

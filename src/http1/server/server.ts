@@ -12,12 +12,12 @@ import type { TargetLimits } from './target-limits.ts';
 import { TlsGate, tlsServerOptions } from './tls-gate.ts';
 import { admitsOthers, type ListenerTls } from './tls-settings.ts';
 
-/** Limits of a server; durations in milliseconds. */
+/** Limits of a server; durations are in milliseconds. */
 export interface ServerLimits extends TimeLimits {
   readonly connections: number;
-  /** Maximum size of a head; long targets don't count ({@link TargetLimits}). */
+  /** Maximum size of a head in bytes, not counting a long target ({@link TargetLimits}). */
   readonly headerBytes: number;
-  /** 0: no limit. */
+  /** Maximum number of requests; 0: no limit. */
   readonly requestsPerConnection: number;
 }
 
@@ -33,9 +33,9 @@ export interface ServerOptions<Exchange extends ServerExchange>
     Pick<ConnectionOptions<Exchange>, 'createExchange' | 'onRequest' | 'onUnreadable' | 'onClosed'> {
   /** Null for plain HTTP. */
   readonly tls: ListenerTls | null;
-  /** Decides about a connection; false destroys it before its first byte, even of TLS. */
+  /** Decides whether to accept a connection; on false, it is destroyed before a byte of it is read, even of TLS. */
   readonly admits: (socket: Socket) => boolean;
-  /** A connection was closed at once, because the limit of connections was reached. */
+  /** Called when a new connection has been closed at once because the limit of connections was reached. */
   readonly onDropped: () => void;
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
 }
@@ -43,12 +43,12 @@ export interface ServerOptions<Exchange extends ServerExchange>
 /** Accepts connections and reads their requests. */
 export interface Listener {
   readonly server: Server;
-  /** Uses these settings for new connections; without effect on a listener for plain HTTP. */
+  /** Uses these settings for new connections; has no effect on a listener for plain HTTP. */
   renewTls(tls: ListenerTls): void;
   apply(settings: ServerSettings): void;
 }
 
-/** Creates a listener that hands over every connection that is ready to send requests. */
+/** Creates a listener that passes each connection to `onConnection` once it is ready for requests. */
 export type CreateListener = <Exchange extends ServerExchange>(
   options: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,
@@ -56,14 +56,14 @@ export type CreateListener = <Exchange extends ServerExchange>(
 ) => Listener;
 
 /**
- * Time that a connection stays open during a drain after a response that promised to keep it open, ms: the client's next request
- * may already be on its way.
+ * Maximum time for which a drain keeps an idle connection after a response that promised to keep it open, ms: the client's next
+ * request may already be on its way.
  */
 const promisedKeepAliveMs = 1_000;
 
 /** A listening HTTP/1.1 server that can be drained; `listen` starts it. */
 export class Http1Server<Exchange extends ServerExchange> {
-  /** Open connections with their sockets, of TLS if the server uses it. */
+  /** Open connections and their sockets, which are TLS sockets if the server uses TLS. */
   readonly #connections = new Map<ServedConnection<Exchange>, Socket>();
   readonly #sockets = new Set<Socket>();
   readonly #listener: Listener;
@@ -71,12 +71,12 @@ export class Http1Server<Exchange extends ServerExchange> {
   readonly #shared: ConnectionOptions<Exchange>;
   #settings: ServerSettings;
   #tls: ListenerTls | null;
-  /** Null while there are no connections. */
+  /** Timer that checks the timeouts of connections; null while there are no connections. */
   #timer: NodeJS.Timeout | null = null;
   #isClosing = false;
   #onLastGone = () => {};
 
-  /** `createListener`: the reader of requests; default: this engine's. */
+  /** `createListener` determines the engine that reads requests; the default is the built-in engine. */
   constructor(options: ServerOptions<Exchange>, createListener: CreateListener = createSocketListener) {
     const { createExchange, onRequest, onUnreadable, onClosed, admits, onDropped, limits } = options;
     this.#settings = options;
@@ -96,7 +96,7 @@ export class Http1Server<Exchange extends ServerExchange> {
     const { server } = this.#listener;
     server.maxConnections = limits.connections;
     server.on('drop', onDropped);
-    // Before any other listener, TLS's included: a connection beyond the limit must cost nothing more.
+    // Before any other listener, including that of TLS: a connection that isn't admitted must cost nothing more.
     server.prependListener('connection', (socket: Socket) => this.#admit(socket, admits));
   }
 
@@ -104,7 +104,7 @@ export class Http1Server<Exchange extends ServerExchange> {
     return this.#connections.size;
   }
 
-  /** Open sockets, those in a TLS handshake and those that were upgraded included. */
+  /** Number of open sockets, including sockets in a TLS handshake and upgraded ones. */
   get sockets(): number {
     return this.#sockets.size;
   }
@@ -114,13 +114,13 @@ export class Http1Server<Exchange extends ServerExchange> {
     this.#listener.server.maxConnections = count;
   }
 
-  /** Starts to listen. `isShared`: other processes of this user may listen there, too; the kernel distributes connections. */
+  /** Starts to listen. `isShared`: other processes of this user may share the port; the kernel distributes the connections. */
   listen(host: string, port: number, isShared = false): Promise<AddressInfo> {
     return listen(this.#listener.server, { port, host, reusePort: isShared });
   }
 
   /**
-   * Uses these settings for new connections. If they admit other clients, connected ones have to reconnect: a connection closes
+   * Uses these settings for new connections. If they might refuse connected clients, all have to reconnect: a connection closes
    * after the response in progress, and a handshake in progress, which would complete under the old settings, is cut at once.
    */
   renewTls(tls: ListenerTls): void {
@@ -132,7 +132,7 @@ export class Http1Server<Exchange extends ServerExchange> {
     this.#tls = tls;
   }
 
-  /** Applies new settings: timeouts at once to every connection, the others to new ones. */
+  /** Applies new settings: timeouts to every connection at once, limits of sizes perhaps only to new connections. */
   apply(settings: ServerSettings): void {
     this.#settings = settings;
     Object.assign(this.#shared, connectionSettings(settings));
@@ -145,8 +145,8 @@ export class Http1Server<Exchange extends ServerExchange> {
   }
 
   /**
-   * Adds `Connection: close` to all responses whose head has not been made yet; connections are still accepted. A connection that
-   * a response has promised to keep open stays open for its next request.
+   * Adds `Connection: close` to all responses that have not begun yet; connections are still accepted. A connection whose last
+   * response has promised to keep it open stays open for its next request.
    */
   announceClose(): void {
     this.#isClosing = true;
@@ -154,12 +154,12 @@ export class Http1Server<Exchange extends ServerExchange> {
   }
 
   /**
-   * Stops accepting and closes idle connections; resolves when all requests in flight have finished. After `timeoutMs` the
-   * rest are reset.
+   * Stops accepting connections and closes idle ones; resolves when all connections have closed. Those still open after
+   * `timeoutMs` are reset.
    */
   async drain(timeoutMs: number): Promise<void> {
     this.announceClose();
-    // Requests that have already reached this machine are read first.
+    // First, requests that have already reached this machine are read.
     await setImmediate();
     this.#shortenKeepAlive();
     return new Promise((resolve) => {
@@ -167,7 +167,7 @@ export class Http1Server<Exchange extends ServerExchange> {
       this.#listener.server.close(() => {
         clearTimeout(resetTimer);
         this.#stopPolling();
-        // Node counts a socket as closed before its close event, which logs its request.
+        // Node counts a socket as closed before its `close` event, on which the request is logged.
         if (this.#connections.size === 0) resolve();
         else this.#onLastGone = resolve;
       });
@@ -199,7 +199,7 @@ export class Http1Server<Exchange extends ServerExchange> {
     });
   }
 
-  /** Sockets in a TLS handshake. A TLS socket isn't the server's raw socket; the two share their peer. */
+  /** Raw sockets in a TLS handshake: those that share their peer's address and port with no connection's TLS socket. */
   #shakingHands(): Socket[] {
     const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
     const served = new Set([...this.#connections.values()].map(peerOf));
@@ -221,7 +221,7 @@ export class Http1Server<Exchange extends ServerExchange> {
     this.#timer = null;
   }
 
-  /** True while timeouts are checked. */
+  /** True while timeouts are being checked. */
   get isChecked(): boolean {
     return this.#timer !== null;
   }
@@ -241,7 +241,7 @@ function connectionSettings({ limits, targets }: ServerSettings) {
   };
 }
 
-/** Interval of checking timeouts, ms. */
+/** Interval between checks of the timeouts, ms. */
 export function checkIntervalMs(limits: TimeLimits): number {
   const { headerTimeoutMs, bodyIdleTimeoutMs, bodyJudgedAfterMs } = limits;
   const { writeIdleTimeoutMs, keepAliveTimeoutMs } = limits;
@@ -255,7 +255,7 @@ export function checkIntervalMs(limits: TimeLimits): number {
   return Math.min(1_000, Math.max(10, shortestMs / 4));
 }
 
-/** Creates this engine's listener, which reads plain or TLS sockets itself. */
+/** Creates the built-in engine's listener, for plain HTTP or TLS. */
 function createSocketListener<Exchange extends ServerExchange>(
   { tls, limits, onHandshakeFailed }: ServerOptions<Exchange>,
   shared: ConnectionOptions<Exchange>,

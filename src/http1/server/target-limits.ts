@@ -1,27 +1,27 @@
-/** Request targets that may be longer than others, because their queries must be. */
+/** Request targets that may be longer than others because they need long queries. */
 export interface LongTargets {
   readonly maxBytes: number;
-  /** `path` has no query. */
+  /** True if the target may be long; `path` is the target without its query. */
   has(method: string, path: string): boolean;
 }
 
-/** Limits of the length of request targets. */
+/** Limits on the length of request targets. */
 export interface TargetLimits {
   isTooLong(method: string, path: string, targetBytes: number): boolean;
-  /** Maximum of {@link uncounted}. */
+  /** Maximum that {@link uncounted} returns. */
   readonly maxUncountedBytes: number;
   /**
-   * Number of bytes of a long target in a head that begins at `start`: they don't count towards the limit of heads. At most the
-   * limit of long targets, and just that for an incomplete head.
+   * Number of bytes of the head at `start` that don't count towards its limit, because they belong to a long target; 0 for other
+   * targets. At most the limit of long targets, and always that limit if the head is incomplete.
    */
   uncounted(bytes: Buffer, start: number, isComplete: boolean): number;
 }
 
-/** Bytes of a head that are searched for its path; no long target has a longer one. */
+/** Number of bytes at the beginning of a head that are searched for its method and path; a long target's fit into them. */
 const beginningBytes = 256;
 const space = 0x20;
 
-/** Limits every target to `maxBytes`, and long ones to their own limit if it is higher. */
+/** Limits every target to `maxBytes`, but the targets of `long` to `long.maxBytes` if that is more. */
 export function createTargetLimits(maxBytes: number, long: LongTargets): TargetLimits {
   const maxLongBytes = Math.max(maxBytes, long.maxBytes);
 

@@ -3,13 +3,13 @@ import { type HandshakeFailure, handshakeFailureReason } from './handshake-failu
 import { canonicalAddress } from './peer-address.ts';
 import { clientCertificateOptions, contextOptions, type ListenerTls } from './tls-settings.ts';
 
-/** Admits TLS connections by settings that may change while the server runs. */
+/** Decides which TLS connections are admitted, by settings that may change while the server runs. */
 export class TlsGate {
   readonly #server: Server;
   readonly #onFailed: (failure: HandshakeFailure) => void;
   #tls: ListenerTls;
 
-  /** `server` must have been created with {@link tlsServerOptions} of the same `tls`. */
+  /** `server` must have been created with the {@link tlsServerOptions} for the same `tls`. */
   constructor(server: Server, tls: ListenerTls, onFailed: (failure: HandshakeFailure) => void) {
     this.#server = server;
     this.#tls = tls;
@@ -18,7 +18,7 @@ export class TlsGate {
     server.prependListener('tlsClientError', (error, socket) => this.#refuse(socket, error));
   }
 
-  /** True if a connection may send requests after its handshake; otherwise destroys it. */
+  /** Returns true if a connection may send requests after its handshake; otherwise reports a failure and destroys it. */
   admits(socket: TLSSocket): boolean {
     const { clients } = this.#tls;
     if (clients === null) return true;
@@ -33,13 +33,13 @@ export class TlsGate {
 
   renew(tls: ListenerTls): void {
     this.#server.setSecureContext(contextOptions(tls));
-    // Node's server reads these two for each connection; if it did not, `admits` would still refuse.
+    // Node's server reads these options for each connection; if it did not, `admits` would still refuse clients.
     Object.assign(this.#server, clientCertificateOptions(tls));
     this.#tls = tls;
   }
 
   #refuse(socket: TLSSocket, error: NodeJS.ErrnoException): void {
-    // Node destroys a socket with an invalid certificate itself, and then says only that it was closed.
+    // Node destroys a socket with an invalid certificate itself, and then reports only that it was closed.
     const code = String(socket.authorizationError ?? error.code ?? '');
     this.#fail(socket, { reason: handshakeFailureReason(error, socket), code });
   }
@@ -50,7 +50,7 @@ export class TlsGate {
   }
 }
 
-/** Options of a TLS server for a {@link TlsGate}; the timeout in milliseconds. */
+/** Options for creating the TLS server of a {@link TlsGate}; `handshakeTimeout` is in milliseconds. */
 export function tlsServerOptions(tls: ListenerTls, handshakeTimeout: number) {
   return {
     ...contextOptions(tls),

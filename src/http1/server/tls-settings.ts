@@ -1,29 +1,29 @@
 import { constants } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 
-/** A certificate and its key as PEM. */
+/** A certificate and its private key, in PEM. */
 export interface CertificatePair {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
-/** Authorities of client certificates. */
+/** Authorities that client certificates must be issued by. */
 export interface ClientAuthorities {
-  /** PEM texts of the authorities, up to their roots. */
+  /** Certificates of the authorities, up to their roots, in PEM. */
   readonly ca: Buffer;
   readonly isRequired: boolean;
 }
 
 /** TLS settings of a listener. */
 export interface ListenerTls extends CertificatePair {
-  /** Null: clients are not asked for a certificate. */
+  /** Null if clients are not asked for a certificate. */
   readonly clients: ClientAuthorities | null;
 }
 
 /**
- * Forward secrecy and authenticated encryption alone. Suites of TLS 1.2 that use CBC have had padding oracles again and
- * again (Lucky 13, POODLE), and RSA key exchange gives recorded traffic away with the key. Level 2 (112 bits) refuses RSA
- * keys below 2,048 bits and SHA-1 in signatures.
+ * Cipher suites, all with forward secrecy and authenticated encryption. CBC suites of TLS 1.2 have repeatedly had padding oracles
+ * (Lucky 13, POODLE), and with RSA key exchange, whoever obtains the key can decrypt recorded traffic. Security level 2
+ * (112 bits) refuses RSA keys below 2,048 bits and SHA-1 in signatures.
  */
 const ciphers = [
   'TLS_AES_128_GCM_SHA256',
@@ -39,8 +39,8 @@ const ciphers = [
 ].join(':');
 
 /**
- * Elliptic curves alone, by preference, the first one together with ML-KEM where this OpenSSL knows it (3.5). The finite
- * fields that OpenSSL allows by default would let a client's one message cost milliseconds (CVE-2002-20001).
+ * Elliptic curves for key exchange, in order of preference; {@link knownGroups} adds ML-KEM. The finite-field groups that OpenSSL
+ * allows by default are left out: one message of a client could cost milliseconds of computation (CVE-2002-20001).
  */
 const curves = 'X25519:prime256v1:secp384r1:secp521r1';
 let groups: string | undefined;
@@ -50,7 +50,7 @@ function knownGroups(): string {
   return groups;
 }
 
-/** Makes a context to find out, which takes 20 ms the first time. */
+/** True if this OpenSSL knows the groups (ML-KEM since 3.5). Creates a context to find out, which takes 20 ms the first time. */
 function isKnown(ecdhCurve: string): boolean {
   try {
     createSecureContext({ ecdhCurve });
@@ -62,7 +62,7 @@ function isKnown(ecdhCurve: string): boolean {
 
 const { SSL_OP_NO_RENEGOTIATION, SSL_OP_NO_TICKET } = constants;
 
-/** Options of a listener's TLS context, stated in full to be independent of Node's defaults and options. */
+/** Options of a listener's TLS context, stated in full so that Node's defaults and command-line options don't matter. */
 export function contextOptions({ cert, key, clients }: ListenerTls): SecureContextOptions {
   const settings = {
     cert,
@@ -74,10 +74,10 @@ export function contextOptions({ cert, key, clients }: ListenerTls): SecureConte
     // All suites are good: the client knows which is fast on its processor.
     honorCipherOrder: false,
   } as const;
-  // Renegotiation makes a client's few bytes cost a handshake each, and has let others' bytes slip in (CVE-2009-3555).
+  // Renegotiation lets a client cause handshakes with a few bytes each, and has let attackers inject data (CVE-2009-3555).
   if (clients === null) return { ...settings, secureOptions: SSL_OP_NO_RENEGOTIATION };
-  // A resumed session would not show its certificate again, and could be resumed after the certificate has expired or its
-  // authority is gone.
+  // A client that resumes a session doesn't present its certificate again, and could resume after the certificate has expired
+  // or its authority has been removed.
   const secureOptions = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET;
   return { ...settings, secureOptions, ca: clients.ca };
 }
@@ -87,7 +87,7 @@ export function clientCertificateOptions({ clients }: ListenerTls) {
   return { requestCert: clients !== null, rejectUnauthorized: clients?.isRequired === true };
 }
 
-/** True if clients admitted under `before` might be refused under `now`. */
+/** True if clients admitted under `before` might be refused under `now`, and also if a certificate is no longer required. */
 export function admitsOthers(before: ListenerTls | null, now: ListenerTls): boolean {
   if (now.clients === null) return false;
   const { ca, isRequired } = now.clients;
