@@ -34,7 +34,7 @@ export interface ResponseWriter {
    * `UnwritableHead` for unwritable trailers, before anything is sent.
    */
   end(bytes?: Buffer, trailers?: readonly string[]): void;
-  /** Sends an interim response (RFC 9110 §15.2), unless the client uses HTTP/1.0 or {@link begun}. Throws `UnwritableHead`. */
+  /** Sends an interim response (RFC 9110 §15.2), unless the client uses HTTP/1.0 or the response has begun. Throws `UnwritableHead`. */
   sendInterim(status: number, fields?: readonly string[]): void;
   /** Sends 101 (RFC 9110 §15.2.2), after which the connection is no longer HTTP. Throws `UnwritableHead`. */
   switchProtocols(fields: readonly string[]): void;
@@ -60,7 +60,7 @@ export interface RequestChannel {
   waitForDrain(): void;
   /** Called by the exchange when its response has been written completely. */
   finished(exchange: ServerExchange): void;
-  /** Hands the socket over to another protocol, with the bytes read beyond the head. */
+  /** Hands the socket over to another protocol; returns it with the bytes already read beyond the head. */
   detach(): { socket: Socket; bytes: Buffer };
   /** Cuts the connection and drops unsent data, so that the client can't take a truncated response for a complete one. */
   reset(): void;

@@ -46,7 +46,7 @@ const reasons: Readonly<Record<string, HandshakeFailureReason>> = {
   EPIPE: 'closed',
 };
 
-/** Matches alerts from a client that rejects our certificate (RFC 8446 §6.2), whose names vary between OpenSSL versions. */
+/** Matches alerts from a client that rejects our certificate (RFC 8446 §6.2); their names vary between OpenSSL versions. */
 const certificateAlert = /ALERT_(?:.*CERTIFICATE|UNKNOWN_CA)/;
 
 /** Classifies an error in a TLS handshake of a server. */

@@ -30,7 +30,7 @@ export class IncomingBody {
   }
 
   /**
-   * Passes those of the bytes from `start` on that belong to the body to the reader; returns the index after them.
+   * Passes the part of the body that begins at `start` of `bytes` to the reader; returns the index after that part.
    *
    * Throws `bad_request` if the framing is malformed: the end of the body is then unknown.
    */

@@ -121,7 +121,7 @@ export class RequestReader {
     return bytes;
   }
 
-  /** Reads as much of the bytes as the phase allows, and keeps the rest. */
+  /** Reads as many of the bytes as the phase allows, and keeps the rest. */
   #consume(bytes: Buffer): void {
     const clock = this.#clock;
     let at = 0;
@@ -166,7 +166,7 @@ export class RequestReader {
     if (this.#discarded > lingerBytes) this.#events.onTooMuchDiscarded();
   }
 
-  /** Reads a head; returns the index after it, `start` if it is incomplete, or the number of bytes if it is refused. */
+  /** Reads a head; returns the index after it, `start` if it is incomplete, or `bytes.length` if it is refused. */
   #readHead(bytes: Buffer, start: number): number {
     let from = start;
     // Old clients send an empty line after a body (RFC 9112 §2.2).
@@ -205,7 +205,7 @@ export class RequestReader {
     return length > max && length - this.#targets.uncounted(bytes, from, end >= 0) > max;
   }
 
-  /** Reports an unreadable head, whose `end` is negative while it is incomplete; returns the number of bytes. */
+  /** Reports an unreadable head, whose `end` is negative while it is incomplete; returns `bytes.length`. */
   #refuse(bytes: Buffer, from: number, end: number, refusal: Refusal): number {
     this.#events.onUnreadable(refusal, bytes.subarray(from, end < 0 ? bytes.length : end + 2));
     return bytes.length;

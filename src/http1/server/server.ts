@@ -71,7 +71,7 @@ export class Http1Server<Exchange extends ServerExchange> {
   readonly #shared: ConnectionOptions<Exchange>;
   #settings: ServerSettings;
   #tls: ListenerTls | null;
-  /** Timer that checks the timeouts of connections; null while there are no connections. */
+  /** Timer that checks the timeouts of connections; null while it is stopped. */
   #timer: NodeJS.Timeout | null = null;
   #isClosing = false;
   #onLastGone = () => {};

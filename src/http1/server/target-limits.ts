@@ -17,7 +17,7 @@ export interface TargetLimits {
   uncounted(bytes: Buffer, start: number, isComplete: boolean): number;
 }
 
-/** Number of bytes at the beginning of a head that are searched for its method and path; a long target's fit into them. */
+/** Number of bytes at the beginning of a head that are searched for its method and path, which is enough for any long target. */
 const beginningBytes = 256;
 const space = 0x20;
 

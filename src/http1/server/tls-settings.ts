@@ -39,8 +39,8 @@ const ciphers = [
 ].join(':');
 
 /**
- * Elliptic curves for key exchange, in order of preference; {@link knownGroups} adds ML-KEM. The finite-field groups that OpenSSL
- * allows by default are left out: one message of a client could cost milliseconds of computation (CVE-2002-20001).
+ * Elliptic curves for key exchange, by preference; {@link knownGroups} puts ML-KEM first if available. The finite-field groups
+ * that OpenSSL allows by default are left out: one message of a client could cost milliseconds of computation (CVE-2002-20001).
  */
 const curves = 'X25519:prime256v1:secp384r1:secp521r1';
 let groups: string | undefined;
