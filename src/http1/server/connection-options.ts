@@ -34,7 +34,7 @@ export interface ResponseWriter {
    * `UnwritableHead` for unwritable trailers, before anything is sent.
    */
   end(bytes?: Buffer, trailers?: readonly string[]): void;
-  /** Sends an interim response (RFC 9110 §15.2), unless the client uses HTTP/1.0 or the response has begun. Throws `UnwritableHead`. */
+  /** Sends an interim response (RFC 9110 §15.2), except to HTTP/1.0 or once {@link begun} is true. Throws `UnwritableHead`. */
   sendInterim(status: number, fields?: readonly string[]): void;
   /** Sends 101 (RFC 9110 §15.2.2), after which the connection is no longer HTTP. Throws `UnwritableHead`. */
   switchProtocols(fields: readonly string[]): void;
