@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net';
 
-/** Bounds of the time for which an address that failed to connect is tried last, ms; doubled with each failure. */
+/** Bounds of the time, ms, for which an address that failed to connect is tried last; the time doubles with each failure. */
 export const firstRetryMs = 30_000;
 export const maxRetryMs = 600_000;
-/** The most addresses that one connection tries. */
+/** Maximum number of addresses that one connection tries. */
 export const maxAddresses = 64;
 
 interface Standing {
@@ -12,22 +12,22 @@ interface Standing {
 }
 
 /**
- * The order in which new connections try the addresses of an upstream: those that connect take turns, so that all of them get
- * connections, and those that failed lately come last. Times in ms, by one clock.
+ * Order in which new connections try the addresses of an upstream: addresses that work take turns at coming first, so that all of
+ * them get connections, and those that failed recently come last. Instants are in ms, all by the same clock.
  */
 export class AddressOrder {
   readonly #failed = new Map<string, Standing>();
   #turn = -1;
 
-  /** The order for one connection. The families alternate within each group (RFC 8305 §4). */
+  /** Returns the order for one connection. IPv4 and IPv6 alternate, among working and among failed addresses (RFC 8305 §4). */
   next(addresses: readonly string[], now: number): readonly string[] {
     this.#turn++;
     for (const address of this.#failed.keys()) if (!addresses.includes(address)) this.#failed.delete(address);
-    // Then the network or the whole service failed, rather than an address.
+    // If all addresses have failed, the network or the whole service is at fault, not an address.
     if (this.#failed.size === new Set(addresses).size) this.#failed.clear();
     const good = addresses.filter((address) => !this.#failed.has(address));
     const failed = addresses.filter((address) => this.#failed.has(address));
-    // One at a time is tried first again: a connection waits for at most one that is still dead.
+    // Only one failed address is tried first again: a connection waits for at most one that is still dead.
     const due = failed.find((each) => this.#failed.get(each)!.retryAt <= now);
     if (due !== undefined) this.#failed.get(due)!.retryAt = now + this.#failed.get(due)!.retryMs;
     const order = [
@@ -55,7 +55,7 @@ function rotated(addresses: readonly string[], turn: number): readonly string[] 
   return [...addresses.slice(at), ...addresses.slice(0, at)];
 }
 
-/** Alternates between the two families, beginning with that of the first address. */
+/** Alternates between IPv4 and IPv6, beginning with the family of the first address. */
 function alternating(addresses: readonly string[]): string[] {
   const isSix = isIPv6(addresses[0] ?? '');
   const first = addresses.filter((address) => isIPv6(address) === isSix);

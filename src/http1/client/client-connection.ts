@@ -26,7 +26,7 @@ export class UpstreamConnection extends PoolMember {
   #left = 0;
   #chunked: ChunkedDecoder | null = null;
 
-  // The pool dials before this object is complete.
+  // A getter, because the base's constructor dials before this object's own fields are set.
   get readsStream(): boolean {
     return false;
   }
@@ -159,7 +159,7 @@ export class UpstreamConnection extends PoolMember {
     this.request?.onData(chunk);
   }
 
-  /** The response is complete, and was followed by `extraBytes` that belong to no response. */
+  /** Completes the response; `extraBytes`: number of bytes that were received after it and belong to no response. */
   #finish(extraBytes: number, trailers: string[]): void {
     this.#growing.clear();
     this.complete(extraBytes === 0 && this.framing!.reusable && this.isSent, trailers);

@@ -31,10 +31,10 @@ export interface UpstreamOptions extends SocketTarget {
   readonly beforeConnect?: () => void;
 }
 
-/** Opens a connection, owned by a pool; it starts to connect at once. */
+/** Creates a connection for the pool `owner`; the connection starts to connect at once. */
 export type OpenConnection = (dialler: Dialler, owner: ConnectionOwner) => PooledConnection;
 
-/** A bounded pool of connections to one service, which connects on first use. The most recently used connection is used first. */
+/** Bounded pool of connections to one service, opened on demand. The free connection used most recently is taken first. */
 export class Upstream implements ConnectionOwner {
   readonly name: string;
   readonly authority: string;
@@ -52,10 +52,10 @@ export class Upstream implements ConnectionOwner {
   readonly #uploads = new Set<UpstreamRequest>();
   readonly #maxUploads: number;
   #upgraded = 0;
-  /** Null while there are no connections. */
+  /** Timer that checks timeouts; null while it is stopped. */
   #timer: NodeJS.Timeout | null = null;
 
-  /** `open` creates the connections, by default this engine's own. */
+  /** `open` creates the connections; by default, those of the built-in engine. */
   constructor(
     options: UpstreamOptions,
     open: OpenConnection = (dialler, owner) => new UpstreamConnection(dialler, owner),
@@ -108,7 +108,7 @@ export class Upstream implements ConnectionOwner {
   }
 
   /**
-   * Sends the request, now or when a connection is free. Requests whose body is still arriving get at most half of the
+   * Sends the request, now or once a connection is free. Requests whose body is still arriving get at most half of the
    * connections, and wait in a queue of their own. Throws `upstream_overloaded` if the queue is full.
    */
   send(request: UpstreamRequest): void {
@@ -142,7 +142,7 @@ export class Upstream implements ConnectionOwner {
     connection.send(request);
   }
 
-  /** Sends a request again that was lost with a connection which had died while free. Throws like `send`. */
+  /** Sends a request again whose connection turned out to have died while it was free. Throws like {@link send}. */
   sendAgain(request: UpstreamRequest): void {
     // Other free connections may be just as dead; only a new one is certain to work.
     if (this.#all.size >= this.#options.maxConnections) this.#free.pop()?.destroy();
@@ -150,14 +150,14 @@ export class Upstream implements ConnectionOwner {
     else this.send(request);
   }
 
-  /** The whole body of a request has arrived, whether the request is waiting or being sent. */
+  /** Notes that the whole body of a request has arrived, whether the request is waiting or being sent. */
   bodyReceived(request: UpstreamRequest): void {
     if (this.#uploadQueue.delete(request)) this.#queue.add(request);
     else if (!this.#uploads.delete(request)) return;
     this.#startWaiting();
   }
 
-  /** A request is over: removes it from the queues and from the uploads. */
+  /** Removes a request that is over from the queues and from the uploads. */
   forget(request: UpstreamRequest): void {
     this.#queue.delete(request);
     this.#uploadQueue.delete(request);

@@ -6,19 +6,20 @@ import type { UpstreamError } from './upstream-error.ts';
 /** The connection that carries a request, as the request sees it. */
 export interface RequestConnection {
   /**
-   * Sends bytes of the body, in the framing that the head announced, and takes the buffer; false if the upstream doesn't keep up.
+   * Sends bytes of the body in the announced framing; the caller gives up the buffer. Returns false if it should wait for
+   * `onDrain`.
    */
   write(bytes: Buffer): boolean;
   endBody(): void;
   pause(): void;
   resume(): void;
-  /** Closes it at once, without notifying its request. */
+  /** Closes the connection at once, without notifying its request. */
   destroy(): void;
 }
 
 /** A connection of a pool, as the pool sees it: carries one request at a time. */
 export interface PooledConnection extends RequestConnection {
-  /** Sends the request; only while free. */
+  /** Sends the request; called only while the connection is free. */
   send(request: UpstreamRequest): void;
   /** True if the connection has been free for longer than the upstream can be expected to keep it open. */
   isStale(now: number): boolean;
@@ -29,20 +30,20 @@ export interface PooledConnection extends RequestConnection {
 /** Owns connections, and is notified when one becomes free or closes. */
 export interface ConnectionOwner {
   onFree(connection: PooledConnection): void;
-  /** Called when a connection has become a tunnel: the connection is gone, and its socket stays open. */
+  /** Called when a connection has become a tunnel: it leaves the pool, and its socket stays open. */
   onSwitched(connection: PooledConnection, socket: Socket): void;
   onGone(connection: PooledConnection): void;
 }
 
-/** Lifetime of a free connection unless the upstream states one: less than common servers' timeout (5 s). */
+/** Lifetime of a free connection, ms, unless the upstream states one: less than the timeout of common servers (5 s). */
 export const defaultKeepAliveMs = 4_000;
 
 /** Methods that may be sent a second time when a kept connection turns out to be dead (RFC 9110 §9.2.2). */
 export const retriedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** A request to an upstream, notified of its progress. It ends with exactly one of `onEnd`, `onSwitch` and `onError`. */
+/** A request to an upstream, notified of its progress. Unless abandoned, it ends with one of `onEnd`, `onSwitch`, `onError`. */
 export interface UpstreamRequest {
-  /** The connection that carries it, once there is one; set by the connection. */
+  /** The connection that carries the request, once there is one; set by that connection. */
   connection: RequestConnection | null;
   /** Instant at which the request began to wait for a connection, by `performance.now()`; set by the pool. */
   waitingSince: number;
@@ -50,9 +51,9 @@ export interface UpstreamRequest {
   takenAt: number;
   readonly method: string;
   readonly target: string;
-  /** Names and values in turn. Read once each time the request is sent, because a header may state the moment. */
+  /** Names and values in turn. Read each time the request is sent, because a header may contain the time of sending. */
   readonly fields: readonly string[];
-  /** The head made of `method`, `target` and `fields`; read likewise. */
+  /** The head made of `method`, `target` and `fields`; also read each time the request is sent. */
   readonly headText: HeadText;
   readonly chunked: boolean;
   readonly hasBody: boolean;
@@ -62,18 +63,18 @@ export interface UpstreamRequest {
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** The head has been written: the body may follow. */
+  /** Called when the head has been written: the body may follow. */
   onSent(): void;
-  /** The upstream accepts more of the body, after a `write` that returned false. */
+  /** Called when the upstream accepts more of the body, after a `write` that returned false. */
   onDrain(): void;
   onInterim(status: number, fields: string[]): void;
-  /** `length` of the body in bytes; -1 if it isn't announced. */
+  /** Called with the head of the final response; `length`: announced size of its body in bytes, -1 if none is announced. */
   onHead(status: number, fields: string[], length: number): void;
   onData(chunk: Buffer): void;
-  /** Everything received of the response has been passed on, and more of it follows. */
+  /** Called when all received bytes of the response have been passed on and more are expected. */
   onCaughtUp(): void;
   onEnd(trailers: string[]): void;
-  /** The upstream agreed to `upgrade`: the socket and the bytes after its response now belong to the request. */
+  /** Called when the upstream has agreed to `upgrade`: the socket and the bytes after the head now belong to the request. */
   onSwitch(fields: string[], socket: Duplex, bytes: Buffer): void;
   onError(error: UpstreamError): void;
 }

@@ -1,7 +1,7 @@
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** TLS towards an upstream; PEM texts. */
+/** TLS settings for an upstream; certificates and key in PEM. */
 export interface UpstreamTls {
   readonly ca?: Buffer;
   readonly cert?: Buffer;
@@ -9,7 +9,7 @@ export interface UpstreamTls {
   readonly serverName?: string;
 }
 
-/** Finds the addresses of a host name; `done` is called once, perhaps at once. The returned function withdraws it. */
+/** Finds the addresses of a host name; calls `done` once, perhaps synchronously. The returned function cancels the call. */
 export type FindAddresses = (
   host: string,
   done: (error: Error | null, addresses: readonly string[]) => void,
@@ -20,15 +20,15 @@ export interface SocketTarget {
   readonly address: { readonly host: string; readonly port: number } | { readonly socketPath: string };
   /** Null for plain HTTP. */
   readonly tls: UpstreamTls | null;
-  /** Used if `host` is a name. */
+  /** Finds the addresses of `host` if it is a name. */
   readonly findAddresses: FindAddresses;
-  /** The shortest time that a connection may take, ms: all addresses are tried well within it. */
+  /** Shortest connect timeout of any request, ms: all addresses are tried well within it. */
   readonly connectTimeoutMs: number;
-  /** Supply of sockets for a connection's attempts beside the first; default: unlimited. */
+  /** Supply of sockets for a connection's parallel attempts beyond the first; default: unlimited. */
   readonly spareSockets?: SpareSockets;
 }
 
-/** Sockets that all openings of connections share. */
+/** Limited number of sockets, shared by all connections that are being opened. */
 export interface SpareSockets {
   /** Takes a socket; false if none is left. */
   take(): boolean;

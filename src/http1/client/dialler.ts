@@ -5,7 +5,7 @@ import { SocketReads } from './socket-reads.ts';
 
 /** Opens connections to one upstream. */
 export interface Dialler {
-  /** Opens a connection and calls back once, later; never after it is destroyed. */
+  /** Opens a connection; calls one method of `handler` once, asynchronously, but never after the dialling is destroyed. */
   dial(handler: DialHandler): Dialling;
 }
 
@@ -14,22 +14,22 @@ export interface DialHandler {
   /** True if the handler reads the socket as a stream. */
   readonly readsStream: boolean;
   /**
-   * The socket is ready for a request, and its events are the handler's from now on. Received bytes come from `reads`; null: from
-   * the stream, as always over TLS.
+   * Called when the socket is ready for a request; the handler listens to its events from now on. Received bytes come from
+   * `reads` or, if that is null, as always over TLS, from the socket's stream.
    */
   onConnected(socket: Socket, reads: SocketReads | null): void;
-  /** The connection failed; a system error names the address that was tried, as Node's errors do. */
+  /** Called when no connection could be opened; a system error names the address that was tried, as Node's errors do. */
   onUnreached(error: Error): void;
 }
 
 /** A connection being opened. */
 export interface Dialling {
-  /** The reason that the connection isn't open yet, unless it is merely slow. */
+  /** Reason why the connection isn't open yet: its host name is still being looked up; undefined if it is merely slow. */
   readonly delay: Error | undefined;
   destroy(): void;
 }
 
-/** Delay until the next address is tried as well, ms (RFC 8305 §5: 250, and never less than 10). */
+/** Delay before the next address is tried in parallel, ms (RFC 8305 §5: 250, and never less than 10). */
 const attemptDelayMs = 250;
 const leastAttemptDelayMs = 10;
 /** Maximum number of parallel attempts for one connection; each takes a file descriptor. */
@@ -41,19 +41,19 @@ export function createDialler(target: SocketTarget): Dialler {
   return { dial: (handler) => new Attempts(target, order, handler) };
 }
 
-/** The attempts to open one connection, to each address of the upstream in turn and side by side (RFC 8305). */
+/** Attempts to open one connection to an upstream: its addresses are tried one after another, several in parallel (RFC 8305). */
 class Attempts implements Dialling {
   readonly #target: SocketTarget;
   readonly #order: AddressOrder;
   readonly #handler: DialHandler;
-  /** Attempts that have not failed, by address; after the first has connected, only that. */
+  /** Sockets of pending attempts, by address; during the TLS handshake, only the socket that has connected. */
   readonly #open = new Map<string, Socket>();
   readonly #errors: NodeJS.ErrnoException[] = [];
   #left: readonly string[] = [];
   #delayMs = attemptDelayMs;
   #timer: NodeJS.Timeout | undefined;
   #withdraw = () => {};
-  /** Number of spare sockets taken: one for each attempt beside the first. */
+  /** Number of spare sockets taken: one for each parallel attempt beyond the first. */
   #spare = 0;
   #isNaming = false;
   #isOver = false;
@@ -134,7 +134,7 @@ class Attempts implements Dialling {
     }
   }
 
-  /** Tries one address of a name; empty: the only address of the upstream. */
+  /** Starts an attempt; `ip`: one of the addresses of the host name, empty if the upstream isn't given by name. */
   #attempt(ip: string): void {
     const { address, tls } = this.#target;
     const reads = tls !== null || this.#handler.readsStream ? null : new SocketReads();
@@ -168,7 +168,7 @@ class Attempts implements Dialling {
   }
 
   #onConnected(ip: string, socket: Socket, reads: SocketReads | null): void {
-    // Earlier attempts have had more time.
+    // Attempts that began earlier have had more time, so they count as failed.
     for (const earlier of this.#open.keys()) {
       if (earlier === ip) break;
       this.#order.failed(earlier, performance.now());
@@ -180,7 +180,7 @@ class Attempts implements Dialling {
   }
 
   #secure(ip: string, plain: Socket): void {
-    // Its errors are those of the TLS socket.
+    // The TLS socket reports the plain socket's errors.
     plain.on('error', () => {});
     const socket = startTls(plain, this.#target);
     this.#open.set(ip, socket);

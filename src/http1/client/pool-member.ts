@@ -23,7 +23,7 @@ export interface ResponseSource {
   resume(): void;
 }
 
-/** Base of a pool's connections, independent of the HTTP implementation: carries a request, times it, and fails it. */
+/** Base of a pool's connections, independent of the HTTP engine: carries a request, checks its timeouts, reports failure. */
 export abstract class PoolMember implements PooledConnection, DialHandler {
   abstract readonly readsStream: boolean;
   responses = 0;
@@ -49,7 +49,7 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
     this.#dialling = dialler.dial(this);
   }
 
-  /** Replaces the connection by a new one, which is being opened. */
+  /** Destroys the socket, if any, and starts to open another. */
   protected dialAgain(): void {
     this.socket?.destroy();
     this.socket = undefined;
@@ -129,7 +129,7 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
     } else if (!this.isPaused && waited > request.idleTimeoutMs) this.fail(new UpstreamError('idle_timeout'));
   }
 
-  /** Passes a head on to the request; false if it is an interim one. Throws `MalformedMessage`. */
+  /** Passes a response head on to the request; returns false for the head of an interim response. Throws `MalformedMessage`. */
   protected receiveHead(status: number, minor: number, fields: string[]): boolean {
     const request = this.request!;
     if (status < 200) {
@@ -155,7 +155,7 @@ export abstract class PoolMember implements PooledConnection, DialHandler {
     request.onEnd(trailers);
     if (!isReusable || this.isDead) return;
     this.since = performance.now();
-    // A client that read slowly may have left it paused.
+    // A client that read slowly may have left the connection paused.
     if (this.isPaused) this.resume();
     this.#owner.onFree(this);
   }

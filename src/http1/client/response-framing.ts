@@ -1,18 +1,18 @@
 import { MalformedMessage } from '../message/message-head.ts';
 
-/** Framing of a response's body, and the fate of its connection (RFC 9112 §6.3, §9.3). */
+/** Framing of a response's body, and whether its connection can be reused (RFC 9112 §6.3, §9.3). */
 export interface ResponseFraming {
   readonly kind: 'length' | 'chunked' | 'close';
-  /** Bytes of the body as sent; only for `length`. */
+  /** Size of the body in bytes; -1 unless `kind` is `length`. */
   readonly length: number;
-  /** `Content-Length` as announced, even if no body follows; -1 if there is none. */
+  /** Value of `Content-Length`, even if no body follows; -1 if the header is absent. */
   readonly announced: number;
   readonly reusable: boolean;
   /** The upstream's keep-alive timeout minus a second, ms; null if it states none. */
   readonly keepAliveMs: number | null;
 }
 
-/** Reads the framing; throws {@link MalformedMessage} if two readers could find different ends. */
+/** Reads a response's framing; `method`: the request's. Throws {@link MalformedMessage} if readers could disagree on the end. */
 export function framingOf(
   method: string,
   status: number,
@@ -63,8 +63,8 @@ export function framingOf(
 }
 
 /**
- * Refuses an interim response that announces a body: it can't have one (RFC 9110 §15.2), and what an upstream sent as
- * one would be read as the final response. Throws {@link MalformedMessage}.
+ * Refuses an interim response that announces a body: it can't have a body (RFC 9110 §15.2), and bytes sent as one would be read
+ * as the final response. Throws {@link MalformedMessage}.
  */
 export function assertNoInterimBody(fields: readonly string[]): void {
   let hasLength = false;
@@ -89,7 +89,7 @@ function lengthOf(text: string): number {
   return Number(text);
 }
 
-/** A second less than the upstream's own timeout: a request sent at that very moment would be lost. */
+/** The upstream's timeout minus a second, ms, as a request sent just when it expires would be lost; null if none is stated. */
 function keepAliveOf(value: string): number | null {
   const seconds = /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(value)?.[1];
   return seconds === undefined ? null : Math.max(0, Number(seconds) * 1000 - 1000);

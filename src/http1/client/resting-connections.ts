@@ -1,6 +1,6 @@
 /**
- * Holds connections back after their response until anything the upstream sends beyond it has been read. Otherwise those bytes
- * would pass for the next response, and every later request would get its predecessor's.
+ * Holds each connection back after a response until any excess bytes from the upstream have been read. Otherwise those bytes
+ * would be taken for the next response, and every later request would get the response to its predecessor.
  */
 export class RestingConnections<Connection> {
   readonly #onRested: (connection: Connection) => void;

@@ -1,10 +1,10 @@
 import type { OnReadOpts, Socket } from 'node:net';
 
-/** Longer pieces belong to their receiver; others are valid only until its call returns. */
+/** Maximum size, bytes, of a piece that is valid only until its receiver returns; a longer piece belongs to the receiver. */
 export const passedOnBytes: number = 16 * 1024;
 
 const bufferBytes = 64 * 1024;
-/** The read buffer of all sockets: each piece is used up before the next read of any socket. */
+/** Read buffer shared by all sockets: each piece is used up before any socket is read again. */
 const shared = Buffer.allocUnsafeSlow(bufferBytes);
 const noBytes = Buffer.alloc(0);
 
@@ -22,8 +22,8 @@ export class SocketReads {
   #receive: (bytes: Buffer) => boolean = () => true;
 
   /**
-   * Passes received bytes to `receive`. A piece of at most {@link passedOnBytes} may only be kept as a copy; a longer one is
-   * given away.
+   * Passes received bytes to `receive`. A piece of at most {@link passedOnBytes} may only be kept as a copy; a longer one belongs
+   * to `receive`.
    */
   listen(receive: (bytes: Buffer) => void): void {
     this.#receive = (bytes) => {
@@ -32,14 +32,14 @@ export class SocketReads {
     };
   }
 
-  /** Returns reading to the socket's own stream. */
+  /** Passes further bytes to the socket's own stream. */
   leaveTo(socket: Socket): void {
     this.#receive = (bytes) => socket.push(bytes.length > passedOnBytes ? bytes : Buffer.from(bytes));
     // The stream asked for bytes when the socket had connected, and asks again only once it has been given some.
     socket.push(noBytes);
   }
 
-  /** Returns whether more may be read. */
+  /** Passes on the bytes just read; returns true if more may be read. */
   #pass(buffer: Buffer, count: number): boolean {
     const isFull = count === buffer.length;
     // A full buffer is mostly followed by another: from the second on, none is copied.
@@ -50,7 +50,7 @@ export class SocketReads {
   }
 }
 
-/** A copy in memory of exactly its size, which can be released at once. */
+/** Copies bytes into memory of exactly their size, which can be released at once. */
 function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);

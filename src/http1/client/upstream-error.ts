@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts';
 
-/** Failures of a request to an upstream. */
+/** Kinds of failure of a request to an upstream. */
 export type UpstreamFailure =
   | 'refused'
   | 'connect_timeout'
@@ -9,10 +9,10 @@ export type UpstreamFailure =
   | 'reset'
   | 'malformed';
 
-/** A request to an upstream failed; `cause` is for the log only. */
+/** Failure of a request to an upstream; `cause` is for the log only. */
 export class UpstreamError extends Error {
   readonly kind: UpstreamFailure;
-  /** The connection had carried a response before, and closed before the first byte of this one. */
+  /** True if the connection had carried a response before, and closed before the first byte of this one. */
   diedIdle = false;
 
   constructor(kind: UpstreamFailure, cause?: unknown) {

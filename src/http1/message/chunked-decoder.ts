@@ -19,7 +19,7 @@ type State = (typeof state)[keyof typeof state];
 
 const cr = 0x0d;
 const lf = 0x0a;
-/** No real chunk has 2^48 bytes or more. */
+/** Maximum number of hexadecimal digits in a chunk size: no real chunk has 2^48 bytes or more. */
 const maxSizeDigits = 12;
 const maxExtensionBytes = 1024;
 const tchar = "[!#$%&'*+.^_`|~0-9A-Za-z-]";
@@ -27,11 +27,11 @@ const quoted = '(?:[\\t !#-[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*';
 const extension = `${tchar}+(?:=(?:${tchar}+|"${quoted}"))?`;
 /** The extensions of a chunk after the first `;`, each a `token[=token|quoted-string]`, without whitespace (RFC 9112 §7.1.1). */
 const wholeExtensions = new RegExp(`^${extension}(?:;${extension})*$`);
-/** The beginning of such extensions: what is malformed is refused at once, not after a timeout. */
+/** The beginning of such extensions, so that malformed ones are refused at once, not after a timeout. */
 const begunExtensions = new RegExp(
   `^(?:${extension};)*(?:${tchar}+=(?:"${quoted}["\\\\]?|${tchar}*)|${tchar}*)$`,
 );
-/** More pieces than this are joined into one: chunks of one byte must not cost one write each. */
+/** Number of pieces above which they are joined into one: chunks of one byte must not cost one write each. */
 const fewPieces = 4;
 
 /**
@@ -39,7 +39,7 @@ const fewPieces = 4;
  * trailers. Throws {@link MalformedMessage}.
  */
 export class ChunkedDecoder {
-  /** The last chunk and the trailers have been read: what follows is the next message. */
+  /** True once the last chunk and the trailers have been read: further bytes belong to the next message. */
   done = false;
   readonly #maxTrailerBytes: number;
   #state: State = state.size;
@@ -53,7 +53,7 @@ export class ChunkedDecoder {
     this.#maxTrailerBytes = maxTrailerBytes;
   }
 
-  /** The trailers, names and values in turn, once `done`; can be taken once. */
+  /** Returns the trailers, names and values in turn, once `done`; a second call returns none. */
   takeTrailers(): string[] {
     const trailers = this.#trailers;
     this.#trailers = [];
@@ -123,7 +123,7 @@ export class ChunkedDecoder {
     return end + 1;
   }
 
-  /** Trailers end with an empty line, like heads. */
+  /** Reads trailers, which end with an empty line, as heads do; returns the index after the bytes read. */
   #readTrailer(bytes: Buffer, from: number): number {
     const before = this.#trailerText.length;
     const room = this.#maxTrailerBytes + 4 - before;

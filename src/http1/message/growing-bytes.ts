@@ -6,7 +6,7 @@ export class GrowingBytes {
   #buffer: Buffer = noBytes;
   #end = 0;
 
-  /** `kept` followed by `chunk`; only `chunk` is copied if `kept` is the end of the previous result. */
+  /** Returns `kept` followed by `chunk`; only `chunk` is copied if `kept` is the end of the previous result. */
   join(kept: Buffer, chunk: Buffer): Buffer {
     const length = kept.length + chunk.length;
     const continues =
@@ -21,7 +21,7 @@ export class GrowingBytes {
     return this.#buffer.subarray(this.#end - length, this.#end);
   }
 
-  /** The bytes in memory of their own: a copy, unless {@link join} returned them. */
+  /** Returns the bytes in memory of this object: a copy, unless {@link join} returned them. */
   keep(bytes: Buffer): Buffer {
     return bytes.buffer === this.#buffer.buffer ? bytes : this.join(bytes, noBytes);
   }
@@ -32,7 +32,7 @@ export class GrowingBytes {
   }
 }
 
-/** The bytes themselves, or a copy if they are only a small part of the memory they would retain. */
+/** Returns the bytes themselves, or a copy if they are less than a quarter of the memory that they would retain. */
 export function withoutSurroundings(bytes: Buffer): Buffer {
   if (bytes.length * 4 >= bytes.buffer.byteLength) return bytes;
   const copy = Buffer.allocUnsafeSlow(bytes.length);

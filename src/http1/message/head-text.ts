@@ -3,13 +3,13 @@ import { STATUS_CODES } from './node-http.ts';
 
 declare const checked: unique symbol;
 
-/** A head as sent, including the empty line, latin1; only this file creates heads. */
+/** Text of a head as sent, in latin1, including the empty line; only this file creates such texts. */
 export type HeadText = string & { readonly [checked]: true };
 
-/** Complete lines that were found to be writable. */
+/** Complete lines of a head, checked to be writable. */
 export type CheckedLines = string & { readonly [checked]: true };
 
-/** A head that must not be sent, because it contains a byte that would change how it is read. */
+/** Error about a head that must not be sent, because one of its characters would change how the head is read. */
 export class UnwritableHead extends Error {
   /** `part` is the name of the field, or `start line`; never a value, which may be a secret. */
   constructor(part: string) {
@@ -40,7 +40,7 @@ export class FieldBlock {
     this.fields = Object.freeze(fields);
   }
 
-  /** Throws {@link UnwritableHead}. */
+  /** The lines of the fields. Throws {@link UnwritableHead}. */
   get lines(): CheckedLines {
     if (this.#lines === null) {
       assertWritable('', this.fields);
@@ -83,15 +83,15 @@ export class HeadWriter implements FieldSink {
     this.#lines += block.fields.length / 2;
   }
 
-  /** The head; null if one pass can't prove it writable, so that {@link headText} has to check each field. */
+  /** Returns the head; null if one pass can't prove it writable, so that {@link headText} has to check each field. */
   finish(): HeadText | null {
     return areWritable(this.#text, this.#lines) ? (`${this.#text}\r\n` as HeadText) : null;
   }
 }
 
 /**
- * Writes a head: its start line, `fields`, names and values in turn, then `after` (RFC 9112 §2.1). Every head that is
- * sent is written here. Throws {@link UnwritableHead}.
+ * Writes a head: its start line, then `fields` (names and values in turn), then `after` (RFC 9112 §2.1). Every head that is sent
+ * is written here. Throws {@link UnwritableHead}.
  */
 export function headText(
   startLine: string,
@@ -167,8 +167,8 @@ export function lastChunk(trailers: readonly string[]): string {
 }
 
 /**
- * True if the text has exactly `lines` lines, each of them writable; false if there are too many to tell. One pass over the
- * complete text is cheaper than one for each name and value.
+ * True if the text has exactly `lines` lines, each of them writable; false also if there are too many lines to check in one pass.
+ * One pass over the complete text is cheaper than one for each name and value.
  */
 function areWritable(text: string, lines: number): boolean {
   if (lines > maxPatternLines) return false;

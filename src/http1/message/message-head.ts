@@ -1,6 +1,6 @@
 import { fieldNameOf, token } from './name-cache.ts';
 
-/** The bytes aren't a valid message; `code` is the refusal's if a server received them. */
+/** Error about bytes that aren't a valid message; `code`: code of the refusal if a server received them. */
 export class MalformedMessage extends Error {
   readonly code: 'bad_request' | 'not_implemented' | 'version_not_supported';
 
@@ -27,7 +27,7 @@ export interface ResponseHeadText {
   readonly fields: string[];
 }
 
-/** The end of a head. */
+/** The bytes that end a head. */
 export const headEnd: Buffer = Buffer.from('\r\n\r\n');
 
 const cr = 0x0d;
@@ -64,7 +64,7 @@ export function parseRequestHead(text: string, methods: ReadonlySet<string>): Re
   };
 }
 
-/** The bytes of a request head, reconstructed from the parts that {@link parseRequestHead} returned. */
+/** The bytes of a request head without the empty line, rebuilt from the parts that {@link parseRequestHead} returned. */
 export function receivedHead({ method, target, fields }: Omit<RequestHeadText, 'minor'>): Buffer {
   const lines = fields.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   return Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}`, 'latin1');
@@ -88,7 +88,7 @@ export function parseResponseHead(text: string): ResponseHeadText {
   return { status, minor, fields: parseFields(text, lineEnd + 2) };
 }
 
-/** Splits the field lines of a head or of trailers, from `start` on. Throws {@link MalformedMessage}. */
+/** Splits the field lines from index `start` on into names and values in turn. Throws {@link MalformedMessage}. */
 export function parseFields(text: string, start: number): string[] {
   const fields: string[] = [];
   let at = start;
@@ -134,8 +134,8 @@ function isBlank(code: number): boolean {
 }
 
 /**
- * True if an incomplete head is already malformed, so that it can be refused at once, not after a timeout. The bytes
- * before `seen` have been checked before.
+ * True if the incomplete head at `from` is already malformed, so that it can be refused at once, not after a timeout. Bytes
+ * before `seen` have already been checked.
  */
 export function isMalformedStart(bytes: Buffer, from: number, seen: number): boolean {
   const first = bytes[from]!;

@@ -12,8 +12,8 @@ const maxNameLength = 64;
 const fieldNames = new Map<string, string>();
 
 /**
- * The one string object of a field name's spelling (RFC 9110 §5.1); undefined if the text is no field name. Maps compare
- * identical objects at once, and others byte by byte.
+ * Returns the same string object for every occurrence of a field name's spelling (RFC 9110 §5.1); undefined if the text is no
+ * field name. Maps compare identical objects at once, but others character by character.
  */
 export function fieldNameOf(text: string): string | undefined {
   const known = fieldNames.get(text);
@@ -26,8 +26,8 @@ export function fieldNameOf(text: string): string | undefined {
 }
 
 /**
- * A pure function of a field name, computed once per spelling: for each further field of that name the request path
- * pays for one map look-up. Spellings beyond the first 4,096 are computed each time.
+ * Caches a pure function of a field name by spelling: each further field with that spelling costs one map look-up. Spellings
+ * beyond the first 4,096, and names of more than 64 characters, are computed each time.
  */
 export function cachedByName<Result>(compute: (name: string) => Result): (name: string) => Result {
   const results = new Map<string, Result>();

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 
-/** Maximum of held text; more is sent at once, so that it neither waits nor piles up. */
+/** Maximum length of held text; longer text is sent at once, so that it neither waits nor piles up. */
 const mostHeld = 16 * 1024;
 
 let waiting: Output[] = [];
 
 /**
- * The output of a connection. Text can be held until the event loop's turn ends: a write that wakes a sleeping peer costs the
- * kernel more than the write itself, writes sent together wake it once, and writes spread over the turn may each wake it again.
+ * The output of a connection. Text can be held until the event loop's turn ends: waking a sleeping peer costs the kernel more
+ * than the write itself; writes sent together wake the peer once, whereas writes spread over the turn may each wake it again.
  *
  * Everything written on the socket goes through here, so that nothing overtakes held text; {@link flush} sends it before the
  * socket is ended or handed over. Destroying the socket drops held text.
@@ -37,7 +37,7 @@ export class Output {
     this.socket.write(held === '' ? text : held + text, 'latin1');
   }
 
-  /** Sends bytes between two texts, in one write, at once; the buffer is given away. */
+  /** Sends bytes between two texts, latin1, at once and in one write; the caller gives up the buffer. */
   writeBytes(before: string, bytes: Buffer, after: string): void {
     const { socket } = this;
     const first = this.#held + before;

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 
-/** Releasing smaller buffers isn't worth the work. */
+/** Minimum size of a buffer to release: smaller ones aren't worth the work. */
 const minBytes = 16 * 1024;
 
 /**
  * Frees the memory of a piece that was read from one socket and written to another, if the kernel has accepted all of it; the
- * piece is empty afterwards. V8 would free it only in some later collection, and until then each read would get memory that isn't
- * in any cache: twice the CPU time per byte, besides the memory.
+ * piece is empty afterwards. V8 would free the memory only in a later garbage collection; until then, each read would get memory
+ * that isn't in the CPU's caches, which doubles the CPU time per byte.
  *
  * Only for a piece that nothing else uses; a piece that shares its memory with others is left alone.
  */

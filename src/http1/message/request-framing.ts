@@ -1,15 +1,15 @@
-/** Framing of a request's body, and the fate of its connection (RFC 9112 §6.3, §9.3). */
+/** Framing of a request's body, and whether its connection closes (RFC 9112 §6.3, §9.3). */
 export interface RequestFraming {
   readonly isChunked: boolean;
   /** `Content-Length` in bytes; -1 if there is none. */
   readonly length: number;
-  /** The client wants the connection closed after the response. */
+  /** True if the client wants the connection closed after the response. */
   readonly closes: boolean;
-  /** Two readers could end the body in two places (RFC 9112 §6.1, §6.3, §11.2): the request must be refused. */
+  /** True if two readers could disagree on the body's end (RFC 9112 §6.1, §6.3, §11.2): the request must then be refused. */
   readonly isAmbiguous: boolean;
 }
 
-/** By minor version: the framing of most requests, which have no body and leave the connection to its default. */
+/** Framing of most requests, by minor version: no body, and the version's default for closing the connection. */
 const defaults: readonly RequestFraming[] = [
   { isChunked: false, length: -1, closes: true, isAmbiguous: false },
   { isChunked: false, length: -1, closes: false, isAmbiguous: false },
@@ -60,7 +60,7 @@ function closesAfter(connection: string, minor: number): boolean {
   return options.includes('close') || (minor === 0 && !options.includes('keep-alive'));
 }
 
-/** The number written in 1-15 digits, which is exact; -1 for anything else. */
+/** The number written in 1-15 digits, few enough to be exact; -1 for anything else. */
 function lengthOf(text: string): number {
   if (text === '' || text.length > 15) return -1;
   for (let i = 0; i < text.length; i++) {
