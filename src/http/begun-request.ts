@@ -2,7 +2,7 @@ import type { RefusedRequest } from './exchange.ts';
 import { readRequestHead } from './request-head.ts';
 import { queryStart } from './request-target.ts';
 
-/** Method and target of a request line; the line may break off within the target, after a complete path. */
+/** Matches the method and target of a request line, which may break off within the target. */
 const requestLine = /^(?:\r\n)?([A-Z]+) (\/[!-~]*)([ \r]?)/;
 const fieldName = /^[\w!#$%&'*+.^`|~-]+$/;
 

@@ -52,8 +52,8 @@ function blockOf(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 }
 
 /**
- * The right-most address in `X-Forwarded-For`, followed by the peer, that isn't a trusted proxy: the client itself may have
- * written anything further left. If the list ends or can't be read before that, the left-most proxy found.
+ * The client's address: from the peer on, and then from right to left in `X-Forwarded-For`, the first that isn't a trusted proxy;
+ * the client itself may have written anything further left. If the list ends or can't be read before that, the last proxy found.
  */
 export function clientAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {
   if (forwardedFor === '' || !proxies.isTrusted(peer)) return peer;
@@ -82,7 +82,7 @@ export function describedAddress(forwardedFor: string, ours: TrustedProxies): st
   return '';
 }
 
-/** Spells an IPv6 address, or a /64 block as counted, the way logs and stores do; returns any other text unchanged. */
+/** Spells an IPv6 address, or the /64 block by which it is counted, as logs and stores do; returns any other text unchanged. */
 export function recordedAddress(text: string): string {
   const [address = '', bits, ...more] = text.split('/');
   if (more.length > 0 || !isIPv6(address)) return text;
@@ -100,7 +100,7 @@ function addressOf(hop: string): string | undefined {
   return withPort !== undefined && isIPv4(withPort) ? withPort : undefined;
 }
 
-/** Spells an IPv6 address the way the address of a peer is spelled. */
+/** Spells an IPv6 address as the addresses of peers are spelled. */
 function spelledOnce(address: string): string {
   return canonicalAddress(new SocketAddress({ address, family: 'ipv6' }).address);
 }

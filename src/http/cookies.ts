@@ -19,12 +19,12 @@ export function setCookie(attributes: CookieAttributes, value: string, maxAgeSec
   );
 }
 
-/** The name, prefixed `__Host-` if Secure: no other host can then set the cookie (RFC 6265bis §4.1.3.2). Needs Path=/. */
+/** The name, with `__Host-` if Secure, so that no other host can set the cookie (RFC 6265bis §4.1.3.2); requires Path=/. */
 export function hostOnlyName(name: string, secure: boolean): string {
   return `${secure ? '__Host-' : ''}${name.replace(/^__(?:host|secure)-/i, '')}`;
 }
 
-/** The value of every cookie of that name, neither unquoted nor decoded. */
+/** The values of all cookies with that name, neither unquoted nor decoded. */
 export function cookieValues(cookieHeader: string, name: string): string[] {
   const values: string[] = [];
   for (let at = cookieHeader.indexOf(name); at >= 0; at = cookieHeader.indexOf(name, at + 1)) {
@@ -96,7 +96,7 @@ export function withoutCookies(cookieHeader: string, own: OwnCookies): string {
 
 /**
  * A `Cookie` value with a semicolon in place of each comma before one of Postern's own cookies: a proxy that wrongly joins
- * several `Cookie` lines with commas would otherwise hide it in the value of another cookie.
+ * several `Cookie` lines with commas would otherwise hide Postern's cookie in the value of another.
  */
 export function separatedCookies(cookieHeader: string, own: OwnCookies): string {
   const [first = '', ...parts] = cookieHeader.split(',');
@@ -111,8 +111,8 @@ export function setCookieName(value: string): string {
 }
 
 /**
- * The name of a pair, without surrounding whitespace or a leading `=`. Browsers send a nameless cookie (RFC 6265bis) as just its
- * value, in which a server may take the text before another `=` for the name.
+ * The name of a pair, without surrounding whitespace or a leading `=`. Browsers send a nameless cookie (RFC 6265bis) as its bare
+ * value; if that contains an `=`, a server may take the text before it for a name.
  */
 function pairName(pair: string): string {
   const text = pair.trim();

@@ -1,7 +1,7 @@
 import { meaning, meaningOf } from './header-names.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** The CORS protocol (Fetch Standard §3.2) for exact origins; if none are configured, it is left to the upstream. */
+/** The CORS protocol (Fetch Standard §3.2) for exact origins; if none are configured, CORS is left to the upstream. */
 export interface Cors {
   /** True if Postern responds to preflights and sets `Access-Control-*`. */
   readonly enabled: boolean;
@@ -26,9 +26,9 @@ export function isPreflight(method: string, head: RequestHead): boolean {
 }
 
 /**
- * Creates the protocol. `origins` are spelled as browsers send them: scheme, host, and the port unless it is the default.
- * `expose`: further response headers that pages of these origins may read. `isClosed`: true for a Host header whose responses no
- * page of another origin may read.
+ * Creates the CORS protocol. `origins` are spelled as browsers send them: scheme, host, and the port unless it is the default.
+ * `expose`: further response headers that pages of these origins may read. `isClosed`: returns true for a Host header under which
+ * no page of another origin may read responses.
  */
 export function createCors(
   { origins, expose = [] }: { readonly origins: readonly string[]; readonly expose?: readonly string[] },

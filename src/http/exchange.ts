@@ -69,11 +69,11 @@ export class Exchange implements ServerExchange {
   readonly address: string;
   /** The refusal, if the peer or its description of a request is unacceptable; null: the request is judged. */
   readonly unfit: Refusal | null;
-  /** True once the target has been checked; a malformed one may contain anything, even secrets. */
+  /** True once the target has been checked; before that, it isn't logged, because it may contain anything, even secrets. */
   targetIsGood = false;
   /** Time when the head had been read completely, by `performance.now()`. */
   readonly startedMs = performance.now();
-  /** Time when an upstream connection took the request, by `performance.now()`, less the time its body was held; 0: none. */
+  /** Time when an upstream connection took the request, by `performance.now()`, minus the time its body was held; 0: none did. */
   takenAt = 0;
   /** The configured path of the route or the pattern of the built-in endpoint, for log and metrics; empty while unknown. */
   route = '';
@@ -82,7 +82,7 @@ export class Exchange implements ServerExchange {
   reason: Reason | '' = '';
   upstreamFailure: UpstreamFailureDetail | null = null;
   caller: Caller | null = null;
-  /** True on a route whose browsers may be signed in by the web cookie. */
+  /** True on a route where the web cookie may identify the caller. */
   isOnBrowserRoute = false;
   /** True if the web cookie admitted the request: no cache may keep the response for another browser. */
   isByWebCookie = false;
@@ -147,7 +147,7 @@ export class Exchange implements ServerExchange {
     this.response.begin(status, fields, length, block);
   }
 
-  /** Sends bytes of the response's body; after false, wait for `onDrain`. */
+  /** Sends bytes of the response's body; if it returns false, the caller waits for `onDrain`. */
   write(bytes: Buffer): boolean {
     if (this.response.write(bytes)) return true;
     this.connection.waitForDrain();
@@ -160,7 +160,7 @@ export class Exchange implements ServerExchange {
     this.connection.finished(this);
   }
 
-  /** Closes the connection after this response, because bytes that follow on it can't be trusted. */
+  /** Makes the connection close after this response. */
   closeAfterResponse(): void {
     this.response.closes = true;
   }

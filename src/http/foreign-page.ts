@@ -15,7 +15,7 @@ const ownSites: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
 /**
  * True if a page of another site sent the request. Fetch metadata is checked first, since pages can't set it; then `Origin`:
- * `null`, an empty or a repeated one counts as foreign. A request without either came from no browser.
+ * `null`, an empty or a repeated one counts as foreign. A request without either doesn't come from a browser.
  */
 export function isForeignPage(head: RequestHead, isKnownOrigin: IsKnownOrigin): boolean {
   if (ownSites.has(head.secFetchSite)) return false;
@@ -33,7 +33,7 @@ export function isSurelyOwnPage(head: RequestHead, isKnownOrigin: IsKnownOrigin,
   return isHttps && head.secFetchSite === '';
 }
 
-/** Refuses requests by which foreign pages could sign visitors in to other accounts (RFC 6749 §10.12). Throws `cross_site`. */
+/** Keeps foreign pages from signing visitors in to an attacker's account (RFC 6749 §10.12). Throws `cross_site`. */
 export function assertNotForeignPage(head: RequestHead, isKnownOrigin: IsKnownOrigin): void {
   if (isForeignPage(head, isKnownOrigin)) throw new Refusal('cross_site');
 }

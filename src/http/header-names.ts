@@ -42,7 +42,7 @@ export const meaning = {
   methodOverride: 27,
   /** Has a character other than letters, digits and `-`, but is no variant of a name that Postern knows. */
   odd: 28,
-  /** A header `Mcp-Param-*` with an odd name: it passes, but not beside another that servers could take for the same. */
+  /** An `Mcp-Param-*` header with an odd name: it passes, unless servers could take another header for the same one. */
   oddToolParameter: 30,
   'postern-via': 31,
   /** Never forwarded: hop-by-hop, an identity header, or an odd spelling of a header that Postern sets or checks. */

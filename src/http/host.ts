@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts';
 import { canonicalAddress } from '../http1/server/peer-address.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** Creates a test for an origin's host and port in a Host header (RFC 9110 §7.2): in any case, the default port optional. */
+/** Creates a test for an origin's host and port in a Host header (RFC 9110 §7.2): any letter case, default port optional. */
 export function createIsHostOf(origin: string): (host: string) => boolean {
   const { host, hostname, port, protocol } = new URL(origin);
   const spelt = new Set([host, `${hostname}.${port === '' ? '' : `:${port}`}`]);
@@ -14,7 +14,7 @@ export function createIsHostOf(origin: string): (host: string) => boolean {
 
 /**
  * Refuses a Host header that isn't a loopback name or address (RFC 6761 §6.3, RFC 1122 §3.2.1.3): otherwise a foreign page whose
- * name was rebound to this machine would pass for a page of `base_url`. Throws `misdirected`.
+ * name was rebound to this machine (DNS rebinding) would pass for a page of `base_url`. Throws `misdirected`.
  */
 export function assertLoopbackHost({ host, hostCount }: Pick<RequestHead, 'host' | 'hostCount'>): void {
   if (hostCount > 0 && !isLoopbackName(host.replace(/:\d*$/, '').toLowerCase()))

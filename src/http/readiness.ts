@@ -4,7 +4,7 @@ export interface Dependency {
   /** Time for which the gateway stays ready without the dependency, ms; Infinity if part of the service works without it. */
   readonly toleranceMs: () => number;
   readonly ping: () => Promise<void>;
-  /** Start of the dependency's outage, by `performance.now()`; if null or left out, only a ping can tell. */
+  /** Start of the dependency's outage, by `performance.now()`; null or absent if only a ping can tell. */
   readonly unavailableSince?: () => number | null;
   /** Reason for the outage if it is known, free of credentials. */
   readonly reason?: () => string | undefined;
@@ -21,7 +21,7 @@ export interface DependencyState {
 export interface Readiness {
   readonly status: 'ready' | 'not_ready' | 'draining';
   readonly dependencies: Readonly<Record<string, DependencyState>>;
-  /** Number of worker processes that are `ready`, and `of` all; absent if there is only one process. */
+  /** Number of worker processes that are `ready`, and `of` how many; absent if there is only one process. */
   readonly workers?: { readonly ready: number; readonly of: number };
 }
 

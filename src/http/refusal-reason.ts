@@ -1,7 +1,7 @@
 import { Refusal, type RefusalCode } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
 
-/** Default reasons, for refusals that state none of their own. */
+/** Default reasons by code, for refusals that state no reason of their own. */
 const byCode: Readonly<Record<RefusalCode, Reason>> = {
   bad_request: 'malformed request',
   ambiguous_credentials: 'two credentials',

@@ -13,7 +13,7 @@ export interface Reply {
   readonly content?: Content;
   /** Headers of this response alone, names and values in turn. */
   readonly headers?: readonly string[];
-  /** Headers sent in place of those that `fieldsOn` returns for the path, names and values in turn. */
+  /** Headers sent in place of those that the listener's `fieldsOn` returns for the path, names and values in turn. */
   readonly pathFields?: readonly string[];
   /** Further headers, shared by many responses. */
   readonly block?: FieldBlock;
@@ -130,7 +130,7 @@ export function createReplies(options: {
   readonly fieldsOn: (path: string) => readonly string[];
   /** Further headers of every response, names and values in turn; default: none. */
   readonly everywhere?: readonly string[];
-  /** For browsers: a page or a redirection. */
+  /** Creates the page or redirection that a browser gets instead of a refusal. */
   readonly insteadOf: InsteadOf;
   readonly shape?: RefusalShape;
   readonly onInternalError: (error: unknown, exchange: Exchange) => void;

@@ -48,11 +48,11 @@ class HeadReading {
   forwardedProto = '';
   forwardedHost = '';
   userAgent = '';
-  /** The values of all fields, joined with `, `, as are those of every text below except `cookie`. */
+  /** The values of all `Expect` fields, joined with `, `, as in each text below except `cookie`. */
   expect = '';
   forwardedFor = '';
   webSocketProtocols = '';
-  /** A list made of repeated fields differs from every value that is trusted. */
+  /** Repeated fields give a list, which equals none of the values that are trusted. */
   secFetchSite = '';
   secFetchMode = '';
   secFetchDest = '';

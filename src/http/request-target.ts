@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
 
-/** Ambiguous characters that `paths` lets through as opaque; all others are refused. */
+/** Ambiguous characters that the setting `paths` lets through uninterpreted; all others are refused. */
 export interface TargetRules {
   readonly passSemicolons: boolean;
   readonly passEncodedSlashes: boolean;
@@ -21,7 +21,7 @@ const backslash = 0x5c;
 const hash = 0x23;
 const question = 0x3f;
 
-/** Reasons for refusal by encoded byte: once they decode it, servers take each of these for a separator. */
+/** Reasons for refusal by encoded byte: servers that decode such a byte take it for a separator. */
 const separatorReasons: Readonly<Record<number, Reason>> = {
   [slash]: 'path holds %2f',
   [backslash]: 'path holds %5c',

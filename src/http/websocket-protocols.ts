@@ -1,6 +1,6 @@
 import type { RequestHead } from './request-head.ts';
 
-/** The subprotocol that browsers offer beside the bearer token, so that the server has one to select (RFC 6455 §4.2.2). */
+/** The subprotocol that browsers offer besides the bearer token, so that the server has one to select (RFC 6455 §4.2.2). */
 export const ownProtocol = 'postern';
 const bearerPrefix = 'postern.bearer.';
 

@@ -27,7 +27,7 @@ export interface EchoedRequest {
   readonly body_length: number;
 }
 
-/** A page that shows people what the echo received, with the headers of its response. */
+/** Page that shows people a request as the echo received it, and the headers to send with the page. */
 export interface EchoPage {
   readonly headers: Readonly<Record<string, string>>;
   readonly render: (request: EchoedRequest) => string;

@@ -26,7 +26,7 @@ import type { Tunnel } from './tunnel.ts';
 import { openTunnel, switchFields, upgradeOf } from './upgrade.ts';
 import { noteUpstreamFailure } from './upstream-failure.ts';
 
-/** Creates the function that performs the last step of the request path. */
+/** Creates the function that forwards admitted requests, the last step of the request path. */
 export function createForward(options: ForwardOptions): Forward {
   const heldBodies = new HeldBodies();
   return (exchange, route, principal, preflight = false) =>
@@ -249,14 +249,14 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
     this.#options.refuse(this.#exchange, error);
   }
 
-  /** Refuses, or resets the connection if the response has begun: a truncated response must not look complete. */
+  /** Refuses the request, or resets the connection if the response has begun: a truncated response must not look complete. */
   #fail(error: unknown, outcome: string): void {
     this.#finish();
     if (this.#exchange.response.begun) this.#exchange.reset(outcome);
     else this.#options.refuse(this.#exchange, error);
   }
 
-  /** Cuts both sides, because the credential has ended or has lost a scope. */
+  /** Ends the request on both sides, because its credential has ended or has lost a scope. */
   end(reason: string): void {
     if (this.#over) return;
     this.#finish();
@@ -277,7 +277,7 @@ class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, Ope
     if (this.#tunnel === null) this.#abandon();
   }
 
-  /** Closes the upstream connection, if any, instead of reading the response; its slot in the pool is free at once. */
+  /** Closes the upstream connection, whose place in the pool is free at once; if there is none yet, leaves the queue. */
   #abandon(): void {
     if (this.connection === null) this.#route.upstream.forget(this);
     else this.connection.destroy();

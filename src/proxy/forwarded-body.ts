@@ -13,7 +13,7 @@ export interface BodyOwner {
   onBodyRefused(refusal: Refusal): void;
 }
 
-/** Number of bytes that must arrive before the request gets a connection to the upstream. */
+/** Number of bytes after whose arrival a body is no longer held back. */
 const enoughBytes = 16 * 1024;
 /** Maximum time for which a body is held back, ms. */
 const longestMs = 1_000;

@@ -22,7 +22,7 @@ export type IdentityHeadersOf = (principal: Principal) => FieldBlock;
 
 /**
  * Creates the function for one upstream's identity headers: `X-Auth-*`, then those in `names`. A header is left out if the caller
- * lacks the fact, but scopes are sent even if there are none. Computed once per principal.
+ * lacks the fact, but scopes are sent even if there are none. The headers are computed once per principal.
  */
 export function createIdentityHeaders(
   names: Readonly<Record<string, IdentityField>>,

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HeldNow, Principal } from '../credentials/principal.ts';
 
-/** A request in flight under a credential: a forwarded one, or one to a built-in endpoint whose body is arriving. */
+/** An authenticated request in flight: a forwarded one, or one to a built-in endpoint whose body is arriving. */
 export interface OpenStream {
   readonly neededScopes: readonly string[];
-  /** Index in the registry, which alone sets it; -1 while the stream isn't registered. */
+  /** Index in the registry, set only by the registry; -1 while the stream isn't registered. */
   index: number;
   /** Ends the request on both sides, the client's and the upstream's. */
   end(reason: string): void;

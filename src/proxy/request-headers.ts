@@ -42,7 +42,7 @@ export interface Forwarding {
   readonly via: string;
 }
 
-/** Writes the headers of an upstream request: `Host`, those of the client's that may pass, the framing, then Postern's own. */
+/** Writes the headers of an upstream request: `Host`, the client's that may pass, the framing, then Postern's own. */
 export function writeRequestHeaders(head: RequestHead, forwarding: Forwarding, into: FieldSink): void {
   into.add('Host', forwarding.host);
   writeCleanedHeaders(head, forwarding, into);
@@ -104,7 +104,7 @@ export function writeCleanedHeaders(
   const { passedMeaning, withoutCredentials } = rules;
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i]!;
-    // Browsers send none with a preflight, and it could run the handler of another method unauthenticated.
+    // Browsers send no method override with a preflight; it could run another method's handler unauthenticated.
     if (withoutCredentials && meaningOf(name) === meaning.methodOverride) continue;
     const value = passedValue(passedMeaning(name), raw[i + 1]!, head, rules);
     if (value === undefined) continue;

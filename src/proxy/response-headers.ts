@@ -183,7 +183,7 @@ function varyingByCookie(values: readonly string[]): string {
   return (has ? names : [...names, 'Cookie']).join(', ');
 }
 
-/** Splits a list into its elements; a comma in a quoted string separates nothing (RFC 9110 §5.6.1). */
+/** Splits a list into its elements; a comma in a quoted string is no separator (RFC 9110 §5.6.1). */
 function listed(value: string): string[] {
   return (value.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? [])
     .map((element) => element.trim())

@@ -17,12 +17,12 @@ export interface RouteOptions {
   readonly label: string;
   readonly path: string;
   readonly exact: boolean;
-  /** Null: requests are only decided about, and another proxy forwards them. */
+  /** Null: Postern only decides about requests, and another proxy forwards them. */
   readonly upstream: Upstream | null;
   /** Configured address of the upstream, for the log: host and port, or the path of its socket; empty without one. */
   readonly upstreamAddress: string;
   readonly identityHeadersOf: IdentityHeadersOf;
-  /** Signs the assertion by which the upstream verifies each request; null: the upstream asks for none. */
+  /** Signs the assertion that proves to the upstream that a request comes from Postern; null: none is sent. */
   readonly assert: Assert | null;
   readonly isPublic: boolean;
   readonly isForBrowsers: boolean;
@@ -134,7 +134,7 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   };
 }
 
-/** A route, and the length of its path as read in one of the ways in which servers read it. */
+/** A route, and the length of its path under one of the readings of lax servers. */
 interface Reading {
   readonly route: Route;
   readonly length: number;
@@ -142,7 +142,7 @@ interface Reading {
 
 /**
  * Creates an index of entries by path, without trailing slash: exact paths are found first, then the longest prefix. A look-up
- * takes one step per length of a prefix, however many segments a client's path has.
+ * takes one step per distinct length of the prefixes, however many segments a client's path has.
  */
 function createIndex<Entry>() {
   const exact = new Map<string, Entry>();
@@ -169,7 +169,7 @@ function createIndex<Entry>() {
 
 const slash = 0x2f;
 
-/** `/` becomes the empty string, the prefix of every path. */
+/** Removes a trailing slash: `/` becomes the empty string, the prefix of every path. */
 function withoutTrailingSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path;
 }

@@ -18,9 +18,9 @@ export interface TunnelOptions {
   readonly onIdle: () => void;
 }
 
-/** Time that one side may take to end once the other has ended and everything has been sent to it, ms. */
+/** Time, ms, that one side may take to end once the other has ended and all bytes have been passed on. */
 const lingerMs = 10_000;
-/** The same for a credential that has ended, ms: together with the interval of sweeps, less than a second. */
+/** Time, ms, that both sides may take to end after their credential: less than a second with the interval of sweeps. */
 const closingMs = 500;
 
 /**
@@ -85,13 +85,13 @@ export class Tunnel {
     if (early.length === 0 || pass(early)) from.resume();
   }
 
-  /** Sends the rest to this side, once the other has ended, then gives it some time to end as well. */
+  /** Ends one side after the other: sends the remaining bytes, then allows the side some time to end as well. */
   #endAfter(to: Duplex): void {
     to.end(() => this.#cutAfter(lingerMs));
     to.resume();
   }
 
-  /** Ends the tunnel together with its credential: sends 1008 on a WebSocket that is between two frames, cuts any other. */
+  /** Ends the tunnel together with its credential: sends 1008 on a WebSocket that is between two frames, otherwise cuts. */
   end(): void {
     if (this.#over) return;
     this.#over = true;

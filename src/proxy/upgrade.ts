@@ -10,7 +10,7 @@ import { type ResponseRules, responseFields } from './response-headers.ts';
 import type { Route } from './route-table.ts';
 import { Tunnel } from './tunnel.ts';
 
-/** The protocol to switch to, in lower case: `websocket`, or one that the route allows; null: none. */
+/** The protocol that the request may switch to, in lower case: `websocket`, or one that the route allows; null: none. */
 export function upgradeOf({ head, minor }: Exchange, route: Route): string | null {
   if (minor === 0 || !asksToUpgrade(head)) return null;
   if (isWebSocketRequest(head)) return 'websocket';
@@ -18,7 +18,7 @@ export function upgradeOf({ head, minor }: Exchange, route: Route): string | nul
   return name !== 'websocket' && route.upgrades.has(name) ? name : null;
 }
 
-/** The headers of the client's 101: the upstream's, cleaned, the protocol, and `postern` if offered and nothing else chosen. */
+/** Headers of the 101 to the client: the upstream's, cleaned; `Upgrade`; subprotocol `postern` if offered and none was chosen. */
 export function switchFields(
   fields: readonly string[],
   exchange: Exchange,
