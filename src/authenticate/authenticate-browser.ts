@@ -11,8 +11,8 @@ export type AuthenticateBrowser = (
 ) => Awaitable<Principal | null>;
 
 /**
- * Creates the authentication of browser routes: the web cookie counts if the request has no other credential. `clearing` are the
- * headers by which a browser forgets a cookie that has ended.
+ * Creates the authentication of browser routes: the web cookie counts if the request has no other credential. `clearing`:
+ * response headers, names and values in turn, that make a browser forget a cookie that has ended.
  */
 export function createAuthenticateBrowser(options: {
   readonly authenticate: Authenticate;

@@ -20,7 +20,7 @@ export function createHeldNow(options: {
     return (found && principalOfApiKey(found, { holdings, tenant, now: now() })?.held) ?? null;
   }
 
-  /** Finds a session. In an outage, `sessions` still reports those recently seen alive; others count as ended. */
+  /** Finds a session. In an outage of the store, `sessions` still returns those recently seen alive; others count as ended. */
   async function findLive(sessionId: string): Promise<LiveSession | undefined> {
     try {
       return await sessions.findLive(sessionId);

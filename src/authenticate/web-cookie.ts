@@ -39,7 +39,7 @@ export interface WebCookieOptions {
   readonly onUse: (sessionId: string) => void;
 }
 
-/** A cookie names no scopes: sign-ins on the pages ask for none. */
+/** Scopes that a cookie names: none, because sign-ins on the pages ask for none. */
 const none: readonly string[] = [];
 
 /** Creates the only reader of the web cookie. */
@@ -102,8 +102,8 @@ export function createWebCookieAuthenticator(options: WebCookieOptions): WebCook
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * True if the web cookie of a request counts. Browsers also attach it to requests of other sites' pages, which may follow a link,
- * but neither change anything nor read what they embed. Throws {@link Refusal} `cross_site` for requests that pages of other
+ * True if the web cookie of a request counts. Browsers also attach it to requests from pages of other sites; such a page may link
+ * here, but neither change anything nor read what it embeds. Throws {@link Refusal} `cross_site` for requests that pages of other
  * sites may not send at all.
  */
 function webCookieCounts(head: RequestHead, method: string, origins: WebCookieOrigins): boolean {

@@ -148,7 +148,7 @@ function cleanedCookie(cookie: string, { mode, ownCookies }: DecisionOptions): s
 
 /** Identity headers of a caller, for both kinds of proxy. */
 interface Completed {
-  /** Reply with every header, with an empty value if it has none. */
+  /** Reply with every identity header; those without a value are sent empty. */
   readonly reply: Reply;
   readonly present: readonly string[];
   /** Names without a value, in lower case. */

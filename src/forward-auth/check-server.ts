@@ -33,7 +33,7 @@ interface CheckServerOptions {
 const maxMessageBytes = 4 * 1024 * 1024;
 /** Limits of a connection: concurrent check requests, and the memory of its HTTP/2 session, MB. */
 const sessionOptions = { settings: { maxConcurrentStreams: 1_000 }, maxSessionMemory: 64 };
-/** Time for open answers on a connection that has to reconnect, ms; then the connection is cut. */
+/** Time, ms, for open answers on a connection whose peer has to reconnect; then the connection is cut. */
 const retirementMs = 5_000;
 
 /** Serves `envoy.service.auth.v3.Authorization/Check` over HTTP/2, with or without TLS; `listen` starts it. */
@@ -117,8 +117,8 @@ export class CheckServer {
     const session = performServerHandshake(socket, sessionOptions);
     this.#sessions.set(socket, session);
     socket.on('close', () => this.#sessions.delete(socket));
-    // The peer knows what went wrong, or is gone. An error whose stack has not been read keeps the receivers of its calls alive,
-    // and so, for good, a session whose settings were never acknowledged, with 20 KB of nghttp2's memory.
+    // The peer knows what went wrong, or is gone. Reading the stack saves memory: until then, the error keeps the
+    // receivers of its calls alive and, for good, a session whose settings were never acknowledged (20 KB in nghttp2).
     session.on('error', (error) => void error.stack);
     this.#cutUnlessReady(socket, session);
     const { createChannel, mayAsk, onQuestion } = this.#options;

@@ -20,7 +20,7 @@ const credentials: ReadonlySet<string> = new Set(['authorization', 'x-api-key'])
 
 /** A field name or the name of a pseudo-header (RFC 9110 §5.1, RFC 9113 §8.3). */
 const fieldName = /^:?[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Characters that no field value can have (RFC 9110 §5.5): written out, they would begin another field. */
+/** Characters that no field value can have (RFC 9110 §5.5): written into a head, they could begin another field. */
 const unfitForValue = /[\r\n\0]/;
 
 /**

@@ -3,16 +3,15 @@ import { cachedByName } from '../http1/message/name-cache.ts';
 import { hopByHopNames, normalisedName, trailerNames } from '../rules/known-headers.ts';
 import type { Mode } from './modes.ts';
 
-/** Finds names, as received, of a client's headers that the gateway drops for their meaning and a proxy would forward. */
+/** Finds the names, as received, of headers that the gateway drops, not merely for an odd name, but a proxy forwards. */
 export type AliasesIn = (raw: readonly string[]) => readonly string[];
 
 const none: readonly string[] = [];
 
 /**
- * Creates an {@link AliasesIn}, which skips headers that the mode and the proxy need, and `answered`: names, in lower case, that
- * the answer to an allowed request sets, so that the proxy overwrites a client's. Hop-by-hop headers may be of the question's own
- * connection, so they are no reason to refuse it; a proxy that removes headers gets their names, too, except those that gRPC
- * needs.
+ * Creates an {@link AliasesIn}. It skips the headers that the proxy sets, and those in `answered`: names, in lower case, of the
+ * answer's headers, with which the proxy overwrites a client's. It also skips hop-by-hop headers, which may be of the question's
+ * own connection; but for a proxy that removes headers it finds them, too, except those that gRPC needs.
  */
 export function createAliasesIn(
   mode: Mode,

@@ -31,7 +31,7 @@ import type { LastingParts } from './lasting-parts.ts';
 import { consoleHostOf, hostGuardOf, ownOrigins } from './own-origins.ts';
 import { composeRoutes } from './routes.ts';
 
-/** Time limit for the whole body of a request to an own endpoint. */
+/** Time limit for the whole body of a request to one of Postern's own endpoints, ms. */
 const ownBodyTimeoutMs = 30_000;
 
 /** Builds the gateway of a configuration. Rejects if a file that the configuration names can't be used. */

@@ -36,7 +36,7 @@ export interface GatewayParts {
   readonly config: Config;
   readonly watched: WatchedGateway;
   readonly via: string;
-  /** {@link ListenerRules.assertHost} of the public listener. */
+  /** The {@link ListenerRules.assertHost} of the public listener. */
   readonly assertHost: ListenerRules['assertHost'];
   readonly log: Pick<Log, 'error'>;
 }
@@ -58,7 +58,7 @@ export class Gateway {
     );
   }
 
-  /** Judges an exchange, then responds or forwards it; never throws. `unfit`: the listener's refusal, instead of a judgement. */
+  /** Judges an exchange, then responds or forwards it; never throws. `unfit`: the listener's refusal, or null. */
   handle(exchange: Exchange, unfit: Refusal | null): void {
     this.#begin(exchange);
     try {
@@ -138,7 +138,7 @@ export class Gateway {
     if (this.#isRetired && this.#open === 0) this.#closeRetired();
   };
 
-  /** Closes the gateway after its last exchange; called when it gets no new exchanges any more. */
+  /** Closes the gateway after its last exchange; called once it gets no new exchanges. */
   retire(): void {
     this.#isRetired = true;
     if (this.#open === 0) this.#closeRetired();

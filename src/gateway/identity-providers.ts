@@ -20,7 +20,7 @@ import { traceNetwork } from '../runtime/spans.ts';
 import type { PageProvider } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
 
-/** Endpoints of all identity providers, and the providers as pages offer them. */
+/** Endpoints of all identity providers, and the providers that pages offer. */
 export interface ProviderEndpoints {
   readonly endpoints: readonly Endpoint<'open'>[];
   /** Providers on Postern's own pages; empty without `web`. */
@@ -83,7 +83,7 @@ class ComposedProvider {
     const { names, tracing } = options.shared;
     const lookup = names.lookupWithin(lookupMs);
     this.network = traceNetwork(createProviderNetwork({ lookup }), tracing);
-    // Without `redirect_uri`, which leads to the front end, it only receives the provider's sign-outs.
+    // Without `redirect_uri`, which leads to the front end, this object only receives the provider's sign-outs.
     this.#provider = this.#create({ redirect_uri: '', ...options.settings });
   }
 
@@ -104,8 +104,8 @@ class ComposedProvider {
   }
 
   /**
-   * Builds sign-in on Postern's own pages of an origin, below `path`. It is always by code (RFC 9700 §2.1.2). A sign-in that
-   * starts on pages of one `kind` can't be completed on those of the other.
+   * Builds sign-in on Postern's own pages of an origin, below `path`. It always uses the authorization code flow (RFC 9700
+   * §2.1.2). A sign-in that starts on pages of one `kind` can't be completed on those of the other.
    */
   onPages(path: string, origin: string, kind: 'pages' | 'console'): PageProvider {
     const { name, settings, seals, parts } = this.#options;

@@ -51,7 +51,7 @@ export interface ListenerRules {
   readonly authenticate: (exchange: Exchange, route: Route) => Awaitable<Principal | null>;
 }
 
-/** Judges a request; throws or rejects with its refusal. Synchronous unless a store has to be waited for. */
+/** Judges a request; throws or rejects with its refusal. Synchronous unless it has to wait for a store. */
 export type Judge = (exchange: Exchange) => Awaitable<Verdict>;
 
 const preflightVerdict: Verdict = { kind: 'preflight' };

@@ -122,7 +122,7 @@ function addressTextOf(url: UpstreamAddress): string {
   }
 }
 
-/** The shortest of the timeouts of an upstream and of its routes. */
+/** The shortest connect timeout, and the shortest timeout of any kind, of an upstream and its routes. */
 function timesOf(
   name: string,
   config: Config,

@@ -24,7 +24,7 @@ export type ConnectionRefusal = 'limit' | 'address';
 export interface ListenerParts extends FinishedParts {
   readonly engine: Engine;
   readonly current: CurrentGateway;
-  /** Called when a connection is closed before its first byte. */
+  /** Called when a connection is closed before its first byte is read. */
   readonly onConnectionRefused: (why: ConnectionRefusal) => void;
   readonly onHandshakeFailed: (failure: HandshakeFailure) => void;
   readonly tracing: Tracing | null;
@@ -44,14 +44,14 @@ export interface ListenerRole {
   readonly decidesFor: DecisionMode | '';
   /** Applies a configuration from now on; returns the settings of the listener. */
   adopt(config: Config): ListenerSettings;
-  /** True if a new connection is accepted; called before its first byte, even of TLS, but not beyond `limits.connections`. */
+  /** True if a new connection is accepted; called before TLS, and not for connections beyond `limits.connections`. */
   admits(socket: Socket): boolean;
   readonly createExchange: CreateExchange;
   /** Shape of the refusals of bytes that never become an exchange. */
   readonly refusalShape: RefusalShape;
   /** Handles the exchange, or refuses it if `refusal` isn't null; never throws. */
   respond(exchange: Exchange, refusal: Refusal | null): void;
-  /** Returns the response, as latin1 text, to unreadable bytes that begin like a request; null: they are treated as others. */
+  /** Returns the response, as latin1 text, to unreadable bytes that begin like a request; null: no special response. */
   readonly refuseBegun: ((request: RefusedRequest, refusal: Refusal) => string) | null;
 }
 
@@ -153,7 +153,7 @@ type EngineLimits = { readonly [Name in keyof Config['limits'] as EngineName<Nam
 /** Time after which the rate of a body is checked, ms: an average over the first seconds says little. */
 const bodyJudgedAfterMs = 30_000;
 
-/** The limits of a listener under the engine's names for them: `headerTimeoutMs` for `header_timeout`. */
+/** The limits of a listener under the engine's names for them, such as `headerTimeoutMs` for `header_timeout`. */
 export function listenerLimits(limits: Config['limits']): ListenerSettings['limits'] {
   const byEngineName = Object.entries(limits).map(([name, limit]) => [engineName(name), limit]);
   return { ...(Object.fromEntries(byEngineName) as EngineLimits), bodyJudgedAfterMs };

@@ -50,7 +50,7 @@ export function endTrace(trace: RequestTrace, exchange: Exchange): void {
   span.end(failureOf(status, outcome, 500));
 }
 
-/** The reason why an HTTP span failed: a status from `worst` up or an incomplete response; null: success, or the client left. */
+/** The reason why an HTTP span failed: status `worst` or above, or an incomplete response; null: success, or the client left. */
 function failureOf(status: number, outcome: string, worst: number): string | null {
   if (outcome === 'ok') return status >= worst ? String(status) : null;
   const isOurs = status >= 400 && status < worst;

@@ -13,7 +13,7 @@ import { NodeResponse } from './response.ts';
 /** Maximum number of pipelined requests that are kept before the client has to wait. */
 const maxWaiting = 16;
 
-/** Client connection that `node:http` reads: it hands over each request with its response. */
+/** Client connection read by `node:http`, which hands over each request with its response. */
 export class NodeConnection<Exchange extends ServerExchange> extends ServedConnection<Exchange> {
   protected body: IncomingBody = new IncomingBody({ isChunked: false, length: 0 }, 0);
   #current: ServerResponse | null = null;
@@ -157,7 +157,7 @@ function refusalOf({ code = '', message }: Error & { readonly code?: string }): 
   return isMalformed ? new Refusal('bad_request', options) : null;
 }
 
-/** Refusal of a request that Node accepts but the built-in engine doesn't: another version, CONNECT with a body, a long head. */
+/** Refusal of a request that only Node accepts: another version, CONNECT with a body, a long head; null for any other request. */
 function problemOf(
   { httpVersion, method = '', url = '', rawHeaders }: IncomingMessage,
   framing: RequestFraming,

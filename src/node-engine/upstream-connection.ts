@@ -18,7 +18,7 @@ export class UndiciConnection extends PoolMember {
   #client: Client | null = null;
   #body: Readable | null = null;
 
-  // The pool dials before this object is complete.
+  // A getter, because the base's constructor dials before this object's own fields are set.
   get readsStream(): boolean {
     return true;
   }
