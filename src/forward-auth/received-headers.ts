@@ -3,7 +3,7 @@ import { cachedByName } from '../http1/message/name-cache.ts';
 import { hopByHopNames, normalisedName, trailerNames } from '../rules/known-headers.ts';
 import type { Mode } from './modes.ts';
 
-/** Finds the names, as received, of headers that the gateway drops, not merely for an odd name, but a proxy forwards. */
+/** Finds headers that a proxy would forward but the gateway drops because of their meaning; returns their names as received. */
 export type AliasesIn = (raw: readonly string[]) => readonly string[];
 
 const none: readonly string[] = [];

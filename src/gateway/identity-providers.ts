@@ -104,8 +104,8 @@ class ComposedProvider {
   }
 
   /**
-   * Builds sign-in on Postern's own pages of an origin, below `path`. It always uses the authorization code flow (RFC 9700
-   * §2.1.2). A sign-in that starts on pages of one `kind` can't be completed on those of the other.
+   * Builds sign-in on Postern's own pages of an origin, below `path`. Sign-in there always uses the authorization code flow (RFC
+   * 9700 §2.1.2). A sign-in that starts on pages of one `kind` can't be completed on those of the other.
    */
   onPages(path: string, origin: string, kind: 'pages' | 'console'): PageProvider {
     const { name, settings, seals, parts } = this.#options;

@@ -52,7 +52,7 @@ function blockOf(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 }
 
 /**
- * The client's address: from the peer on, and then from right to left in `X-Forwarded-For`, the first that isn't a trusted proxy;
+ * The client's address: the first that isn't a trusted proxy, from the peer on and then from right to left in `X-Forwarded-For`;
  * the client itself may have written anything further left. If the list ends or can't be read before that, the last proxy found.
  */
 export function clientAddress(peer: string, forwardedFor: string, proxies: TrustedProxies): string {

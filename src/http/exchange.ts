@@ -147,7 +147,7 @@ export class Exchange implements ServerExchange {
     this.response.begin(status, fields, length, block);
   }
 
-  /** Sends bytes of the response's body; if it returns false, the caller waits for `onDrain`. */
+  /** Sends bytes of the response's body; returns false if the caller should wait for `onDrain`. */
   write(bytes: Buffer): boolean {
     if (this.response.write(bytes)) return true;
     this.connection.waitForDrain();

@@ -12,9 +12,9 @@ export function isNavigation(head: Pick<RequestHead, 'secFetchMode' | 'secFetchD
 }
 
 /**
- * True if, according to its Fetch metadata, a script or frame of a page sent the request, so that the user won't see a page in
- * response. When a service worker forwards a navigation, the mode stays and the destination becomes `empty`. A request without
- * `Sec-Fetch-Site` comes from no page: Node's fetch, for one, sends only a mode.
+ * True if, according to its Fetch metadata, a script or frame of a page sent the request, so that the user wouldn't see a page
+ * sent in response. When a service worker forwards a navigation, the mode stays and the destination becomes `empty`. A request
+ * without `Sec-Fetch-Site` comes from no page: Node's fetch, for one, sends only a mode.
  */
 export function isUnseen({
   secFetchSite,

@@ -42,7 +42,7 @@ export interface Forwarding {
   readonly via: string;
 }
 
-/** Writes the headers of an upstream request: `Host`, the client's that may pass, the framing, then Postern's own. */
+/** Writes the headers of an upstream request: `Host`, the client's headers that may pass, the framing, then Postern's own. */
 export function writeRequestHeaders(head: RequestHead, forwarding: Forwarding, into: FieldSink): void {
   into.add('Host', forwarding.host);
   writeCleanedHeaders(head, forwarding, into);

@@ -20,7 +20,7 @@ export interface TunnelOptions {
 
 /** Time, ms, that one side may take to end once the other has ended and all bytes have been passed on. */
 const lingerMs = 10_000;
-/** Time, ms, that both sides may take to end after their credential: less than a second with the interval of sweeps. */
+/** Time, ms, that both sides may take to end once the credential has ended; with the sweep interval, less than a second. */
 const closingMs = 500;
 
 /**
@@ -91,7 +91,7 @@ export class Tunnel {
     to.resume();
   }
 
-  /** Ends the tunnel together with its credential: sends 1008 on a WebSocket that is between two frames, otherwise cuts. */
+  /** Ends the tunnel together with its credential: sends 1008 to a WebSocket side between two frames, cuts any other side. */
   end(): void {
     if (this.#over) return;
     this.#over = true;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Minimum size of a buffer to release: smaller ones aren't worth the work. */
+/** Minimum size, bytes, of a buffer that is released: smaller ones aren't worth the work. */
 const minBytes = 16 * 1024;
 
 /**
