@@ -21,7 +21,7 @@ export interface DependencyState {
 export interface Readiness {
   readonly status: 'ready' | 'not_ready' | 'draining';
   readonly dependencies: Readonly<Record<string, DependencyState>>;
-  /** Number of worker processes that are `ready`, and number `of` all; absent if there is only one process. */
+  /** Numbers of worker processes: `ready` ones, and all (`of`); absent if there is only one process. */
   readonly workers?: { readonly ready: number; readonly of: number };
 }
 

@@ -18,9 +18,7 @@ export function upgradeOf({ head, minor }: Exchange, route: Route): string | nul
   return name !== 'websocket' && route.upgrades.has(name) ? name : null;
 }
 
-/**
- * Headers of the client's 101: the upstream's, cleaned, `Upgrade`, and the subprotocol `postern` if offered and none is chosen.
- */
+/** Headers of the client's 101: the upstream's, cleaned, `Upgrade`, and subprotocol `postern` if offered and none is chosen. */
 export function switchFields(
   fields: readonly string[],
   exchange: Exchange,
