@@ -16,7 +16,7 @@ const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Creates the seals of one tenant, the same in every process that has `secret`, of at least 32 bytes (AES-256-GCM). */
+/** Creates the seals of one tenant (AES-256-GCM). Processes with the same `secret`, of at least 32 bytes, open each other's. */
 export function createIdTokenSeals({
   secret,
   tenant,

@@ -115,8 +115,8 @@ export class SignInStarts {
 }
 
 /**
- * True if a browser with these cookie values began the start. One match is enough: a cookie that a neighbouring host planted
- * beside it must not prevent the sign-in.
+ * True if one of these cookie values is that of the browser that began the sign-in. One match is enough: another cookie, planted
+ * by a neighbouring host, must not prevent the sign-in.
  */
 export function isBoundTo(start: SignInStart, values: readonly string[]): boolean {
   const binding = Buffer.from(start.binding);

@@ -60,7 +60,10 @@ export function queryServers(given?: readonly string[]): QueryFamily {
   };
 }
 
-/** Asks for both families, IPv6 first (RFC 6724 §2.1); a family whose servers never respond doesn't hold up the other. */
+/**
+ * Asks for both families at once, and lists IPv6 addresses first (RFC 6724 §2.1). Once one family has addresses, the reply of the
+ * other is awaited for a short time only.
+ */
 async function queryBoth(name: string, query: QueryFamily): Promise<Reply> {
   const asked = [queryOne(name, 6, query), queryOne(name, 4, query)] as const;
   const all = Promise.all(asked);

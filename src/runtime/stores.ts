@@ -56,7 +56,7 @@ export type StoreName = 'records' | 'sessions';
 
 /** Notifications about the stores. */
 export interface StoreEvents {
-  /** `since`, by `performance.now()`: the time of the last response of a separate server, where known. */
+  /** `since`, by `performance.now()`: the instant from which the store counts as unavailable; absent: now. */
   onUnavailable(store: StoreName, reason: string, since?: number): void;
   onAvailable(store: StoreName): void;
   /** A file of a store was accessible to others, with that mode; it no longer is. */
