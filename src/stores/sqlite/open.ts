@@ -9,6 +9,8 @@ import { applicationIds, assertUsable, notDatabase, problemOfKind, type StoreKin
 import { problemOfLog, problemOfLogAlone } from './leftover-log.ts';
 import { keptLogBytes } from './log-size.ts';
 
+/** Page cache of a connection, KiB: the system caches the file too, and callers are cached above. SQLite's default is 2,000. */
+const cachedPagesKib = 512;
 /** The `synchronous` pragma: records survive a power cut; sessions may lose their last writes, which the rotation tolerates. */
 const synchronous: Readonly<Record<StoreKind, string>> = { records: 'FULL', sessions: 'NORMAL' };
 
@@ -54,6 +56,7 @@ export function openDatabase(
     db.pragma(`journal_size_limit = ${keptLogBytes}`);
     db.pragma(`synchronous = ${synchronous[kind]}`);
     db.pragma('foreign_keys = ON');
+    db.pragma(`cache_size = -${cachedPagesKib}`);
     assertIntact(db, file);
     migrate(db, file, kind);
     db.pragma(`busy_timeout = ${busyTimeoutMs}`);
