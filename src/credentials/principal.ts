@@ -19,7 +19,7 @@ export interface Principal {
   readonly held: Readonly<HeldScopes>;
   /** True for a session whose sign-in asked for a `scope`: its rights count as restricted, whatever the scope named. */
   readonly isRestricted: boolean;
-  /** The sign-in at a provider with which a session began; null if there was none, and for a key, whose record has it. */
+  /** The provider sign-in that began a session; null for other sessions, and for a key: the key's record has its origin. */
   readonly origin: SessionOrigin | null;
   /** Ids of the credential's scope sets: its holder may grant a set to others, including scopes added to it later. */
   readonly scopeSets: readonly string[];

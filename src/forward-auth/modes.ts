@@ -15,7 +15,7 @@ export interface Mode {
   readonly removesHeaders: boolean;
   /** True if the proxy may join several `Cookie` lines with commas, as if they were a list. */
   readonly joinsCookies: boolean;
-  /** True if the proxy may join repeated credentials by commas; false over gRPC, where checked-request.ts splits them. */
+  /** True if repeated credentials may reach us joined by commas; over gRPC checked-request.ts has split them again. */
   readonly joinsCredentials: boolean;
   /** Maps the status of a refusal to one that the proxy understands. */
   readonly statusOf: (status: number) => number;
