@@ -8,8 +8,8 @@ const redirection = /^(?:MOVED|ASK) /;
 const validRedirection = /^(?:MOVED|ASK) (\d{1,5}) \S*:\d{1,5}$/;
 
 /**
- * Shapes of replies, by command: of those that the driver processes itself, and of those that it passes unchanged to the code that
- * parses them. After a reply of the wrong type, the next ones may not belong to the commands that they seem to answer.
+ * Shapes of replies, by command: of those that the driver processes itself, and of those that it passes unchanged to the code
+ * that parses them. After a reply of the wrong type, the next ones may not belong to the commands that they seem to answer.
  */
 const validators: Readonly<Record<string, Validator>> = {
   subscribe: (reply) => isNotification(reply, 'subscribe') && itemsOf(reply)[2]?.code === ':',
