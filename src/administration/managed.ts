@@ -134,7 +134,7 @@ async function endSessionsOf(
       if (before.user.epoch !== after.user.epoch) await removeSessions(parts, configured, after.user.id);
   } catch (error) {
     log.warn(
-      'sessions of users changed by the configuration have ended, but their entries stay in the session store until they expire',
+      'sessions ended by the configuration could not be removed from the session store: they are not accepted, but stay there until they expire',
       { err: error },
     );
   }

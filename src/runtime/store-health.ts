@@ -44,7 +44,7 @@ export class StoreHealth {
     onSecretsEncrypted: (isRemaining) =>
       isRemaining
         ? this.#log.warn(
-            'records file may still contain an earlier copy of private keys and secrets, because another process was reading it; the next start tries again to remove it',
+            'records file may still contain an earlier copy of private keys and secrets, because it could not be rewritten (in use, or the disk full or failing); the next start tries again',
           )
         : this.#log.info(
             'private keys and secrets in the records store were encrypted with the first key of records_encryption',
