@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** Bounds of the time, ms, for which an address that failed to connect is tried last; the time doubles with each failure. */
+/** Initial and maximum time for which an address that failed to connect is tried last, ms; it doubles with each failure. */
 export const firstRetryMs = 30_000;
 export const maxRetryMs = 600_000;
 /** Maximum number of addresses that one connection tries. */
@@ -13,13 +13,13 @@ interface Standing {
 
 /**
  * Order in which new connections try the addresses of an upstream: addresses that work take turns at coming first, so that all of
- * them get connections, and those that failed recently come last. Instants are in ms, all by the same clock.
+ * them get connections, and those that failed recently come last until a retry is due. Instants are in ms, all by one clock.
  */
 export class AddressOrder {
   readonly #failed = new Map<string, Standing>();
   #turn = -1;
 
-  /** Returns the order for one connection. IPv4 and IPv6 alternate, among working and among failed addresses (RFC 8305 §4). */
+  /** The order for one connection. IPv4 and IPv6 alternate among working addresses and among failed ones (RFC 8305 §4). */
   next(addresses: readonly string[], now: number): readonly string[] {
     this.#turn++;
     for (const address of this.#failed.keys()) if (!addresses.includes(address)) this.#failed.delete(address);

@@ -17,12 +17,12 @@ export interface ConnectionLoad {
   readonly waiting: number;
 }
 
-/** An upstream service, normalised. Durations in milliseconds. */
+/** Options of a connection pool for an upstream service; durations are in milliseconds. */
 export interface UpstreamOptions extends SocketTarget {
   readonly name: string;
   /** `Host` for a request that has none (HTTP/1.0). */
   readonly authority: string;
-  /** Sent as `Host` instead of the client's; null: the client's is kept. */
+  /** `Host` to send instead of the client's; null to keep the client's. */
   readonly host: string | null;
   readonly maxConnections: number;
   readonly maxWaiting: number;
@@ -142,7 +142,7 @@ export class Upstream implements ConnectionOwner {
     connection.send(request);
   }
 
-  /** Sends a request again whose connection turned out to have died while it was free. Throws like {@link send}. */
+  /** Resends a request whose connection turned out to have died while it was free. Throws like {@link send}. */
   sendAgain(request: UpstreamRequest): void {
     // Other free connections may be just as dead; only a new one is certain to work.
     if (this.#all.size >= this.#options.maxConnections) this.#free.pop()?.destroy();
@@ -233,7 +233,7 @@ export class Upstream implements ConnectionOwner {
     return undefined;
   }
 
-  /** Takes the request that has waited longest of those that may start. */
+  /** Takes from its queue the request that has waited longest among those that may start. */
   #takeWaiting(): UpstreamRequest | undefined {
     if (this.#queue.size + this.#uploadQueue.size === 0) return undefined;
     const [first] = this.#queue;

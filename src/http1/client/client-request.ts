@@ -6,8 +6,8 @@ import type { UpstreamError } from './upstream-error.ts';
 /** The connection that carries a request, as the request sees it. */
 export interface RequestConnection {
   /**
-   * Sends bytes of the body in the announced framing; the caller gives up the buffer. Returns false if it should wait for
-   * `onDrain`.
+   * Sends bytes of the body in the announced framing; the caller gives up the buffer. Returns false if the caller should wait
+   * for `onDrain`.
    */
   write(bytes: Buffer): boolean;
   endBody(): void;
@@ -23,7 +23,7 @@ export interface PooledConnection extends RequestConnection {
   send(request: UpstreamRequest): void;
   /** True if the connection has been free for longer than the upstream can be expected to keep it open. */
   isStale(now: number): boolean;
-  /** Fails the request if one of its timeouts has passed; `now` is by `performance.now()`. */
+  /** Fails the request if a timeout of it has expired, or closes a stale free connection; `now` is by `performance.now()`. */
   checkTime(now: number): void;
 }
 
@@ -38,7 +38,7 @@ export interface ConnectionOwner {
 /** Lifetime of a free connection, ms, unless the upstream states one: less than the timeout of common servers (5 s). */
 export const defaultKeepAliveMs = 4_000;
 
-/** Methods that may be sent a second time when a kept connection turns out to be dead (RFC 9110 §9.2.2). */
+/** Methods that may be sent a second time when a reused connection turns out to be dead (RFC 9110 §9.2.2). */
 export const retriedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** A request to an upstream, notified of its progress. Unless abandoned, it ends with one of `onEnd`, `onSwitch`, `onError`. */
@@ -47,7 +47,7 @@ export interface UpstreamRequest {
   connection: RequestConnection | null;
   /** Instant at which the request began to wait for a connection, by `performance.now()`; set by the pool. */
   waitingSince: number;
-  /** Instant at which a connection first took the request, by `performance.now()`; 0: none has. Set by the connection. */
+  /** Instant at which a connection first took the request, by `performance.now()`; 0 if none has. Set by the connection. */
   takenAt: number;
   readonly method: string;
   readonly target: string;

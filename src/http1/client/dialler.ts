@@ -70,7 +70,7 @@ class Attempts implements Dialling {
         this.#isNaming = false;
         if (this.#isOver) return;
         if (addresses.length > 0) this.#begin(addresses);
-        // Deferred: the handler must have the dialling before it is called.
+        // Deferred: `dial` must have returned before the handler is called.
         else process.nextTick(() => this.#fail(error ?? new Error('no addresses')));
       });
     }
@@ -163,7 +163,7 @@ class Attempts implements Dialling {
     this.#order.failed(ip, performance.now());
     if (this.#left.length > 0) this.#next();
     else if (this.#open.size === 0)
-      // ECONNREFUSED says more than an error of routing.
+      // ECONNREFUSED says more than a routing error.
       this.#fail(this.#errors.find(({ code }) => code === 'ECONNREFUSED') ?? error);
   }
 

@@ -14,7 +14,7 @@ import { UpstreamError } from './upstream-error.ts';
 
 /** Maximum size of a response head or of trailers, bytes. */
 export const maxHeadBytes: number = 64 * 1024;
-/** Maximum number of interim responses to one request; more count as a flood. */
+/** Maximum number of interim responses to one request; a response with more is malformed. */
 const maxInterim = 32;
 
 /** Source of a response, which can be paused to slow the upstream down. */
@@ -23,7 +23,7 @@ export interface ResponseSource {
   resume(): void;
 }
 
-/** Base of a pool's connections, independent of the HTTP engine: carries a request, checks its timeouts, reports failure. */
+/** Base of a pool's connections, independent of the HTTP engine: carries a request, checks its timeouts, reports failures. */
 export abstract class PoolMember implements PooledConnection, DialHandler {
   abstract readonly readsStream: boolean;
   responses = 0;

@@ -12,7 +12,7 @@ export interface ResponseFraming {
   readonly keepAliveMs: number | null;
 }
 
-/** Reads a response's framing; `method`: the request's. Throws {@link MalformedMessage} if readers could disagree on the end. */
+/** Reads a response's framing; `method`: the request's. Throws {@link MalformedMessage} if readers could disagree on it. */
 export function framingOf(
   method: string,
   status: number,

@@ -25,13 +25,13 @@ const maxExtensionBytes = 1024;
 const tchar = "[!#$%&'*+.^_`|~0-9A-Za-z-]";
 const quoted = '(?:[\\t !#-[\\]-~\\x80-\\xff]|\\\\[\\t -~\\x80-\\xff])*';
 const extension = `${tchar}+(?:=(?:${tchar}+|"${quoted}"))?`;
-/** The extensions of a chunk after the first `;`, each a `token[=token|quoted-string]`, without whitespace (RFC 9112 §7.1.1). */
+/** Matches a chunk's extensions after the first `;`, each `token[=token|quoted-string]`, no whitespace (RFC 9112 §7.1.1). */
 const wholeExtensions = new RegExp(`^${extension}(?:;${extension})*$`);
-/** The beginning of such extensions, so that malformed ones are refused at once, not after a timeout. */
+/** Matches the beginning of valid extensions, so that malformed ones are refused at once, not after a timeout. */
 const begunExtensions = new RegExp(
   `^(?:${extension};)*(?:${tchar}+=(?:"${quoted}["\\\\]?|${tchar}*)|${tchar}*)$`,
 );
-/** Number of pieces above which they are joined into one: chunks of one byte must not cost one write each. */
+/** Maximum number of decoded pieces passed on one by one; more are joined, lest chunks of one byte cost one write each. */
 const fewPieces = 4;
 
 /**
@@ -61,7 +61,7 @@ export class ChunkedDecoder {
     return trailers;
   }
 
-  /** Decodes from `start`; returns the index after the last byte that belongs to this body. */
+  /** Decodes the bytes from `start` on into `sink`; returns the index after the last byte that belongs to this body. */
   decode(bytes: Buffer, start: number, sink: ChunkSink): number {
     const pieces: Buffer[] = [];
     let at = start;
@@ -130,8 +130,8 @@ export class ChunkedDecoder {
     const text = this.#trailerText + bytes.toString('latin1', from, Math.min(bytes.length, from + room));
     const end = text.startsWith('\r\n') ? 0 : text.indexOf('\r\n\r\n', Math.max(0, before - 3));
     if (end < 0) {
-      // A malformed trailer is reported at once, not after a timeout. Only new text is checked, and a CR at its end
-      // later, together with what follows.
+      // A malformed trailer is reported at once, not after a timeout. Only new text is checked, except that a CR at its
+      // end is checked later, together with the next bytes.
       const endsWithCr = text.charCodeAt(text.length - 1) === cr;
       const uncheckedFrom = before > 0 && text.charCodeAt(before - 1) === cr ? before - 1 : before;
       const checkable = text.slice(uncheckedFrom, endsWithCr ? -1 : undefined);

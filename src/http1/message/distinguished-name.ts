@@ -1,7 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 
-/** The subject of the certificate that the peer has shown; null if it has shown none. */
+/** The subject of the certificate that the peer has presented; null if it has presented none. */
 export function shownSubject(socket: TLSSocket): string | null {
   const certificate = socket.getPeerX509Certificate();
   return certificate === undefined ? null : subjectOf(certificate);
@@ -12,7 +12,7 @@ export function shownSubject(socket: TLSSocket): string | null {
  * escaped. Empty for a certificate without a subject.
  */
 export function subjectOf({ subject }: Pick<X509Certificate, 'subject'>): string {
-  // Node puts each part on a line of its own, from the root on; their values are escaped already (RFC 4514 §2.4).
+  // Node puts each part on a line of its own, beginning at the root; the values are already escaped (RFC 4514 §2.4).
   const parts = (subject ?? '').split('\n');
   return parts.reverse().map(joinValues).join(',');
 }

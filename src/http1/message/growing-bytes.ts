@@ -21,7 +21,7 @@ export class GrowingBytes {
     return this.#buffer.subarray(this.#end - length, this.#end);
   }
 
-  /** Returns the bytes in memory of this object: a copy, unless {@link join} returned them. */
+  /** Returns the bytes in this object's own memory: a copy, unless {@link join} returned them. */
   keep(bytes: Buffer): Buffer {
     return bytes.buffer === this.#buffer.buffer ? bytes : this.join(bytes, noBytes);
   }

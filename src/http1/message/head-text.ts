@@ -18,7 +18,7 @@ export class UnwritableHead extends Error {
   }
 }
 
-/** Anything but HTAB, printable characters and obs-text (RFC 9110 §5.5). */
+/** Matches a character other than HTAB, space, printable ASCII and obs-text (RFC 9110 §5.5). */
 const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
 /** Patterns by number of lines: each matches exactly that many writable lines. */
 const linePatterns: RegExp[] = [];
@@ -64,7 +64,7 @@ export class FieldList implements FieldSink {
   }
 }
 
-/** Writes a head field by field, without a list of the fields. */
+/** Builds the text of a head field by field, without collecting the fields in a list. */
 export class HeadWriter implements FieldSink {
   #text: string;
   #lines = 1;
@@ -90,8 +90,8 @@ export class HeadWriter implements FieldSink {
 }
 
 /**
- * Writes a head: its start line, then `fields` (names and values in turn), then `after` (RFC 9112 §2.1). Every head that is sent
- * is written here. Throws {@link UnwritableHead}.
+ * Writes a head: its start line, then `fields` (names and values in turn), then the lines `after` (RFC 9112 §2.1). Throws
+ * {@link UnwritableHead}.
  */
 export function headText(
   startLine: string,
@@ -114,7 +114,7 @@ function lineOf(name: string, value: string): string {
   return name + ': ' + value + '\r\n';
 }
 
-/** A head with one more field, at its end. Throws like {@link headText}. */
+/** Adds a field at the end of a head. Throws like {@link headText}. */
 export function withField(head: HeadText, name: string, value: string): HeadText {
   const line = `${name}: ${value}`;
   if (unwritable.test(line)) throw new UnwritableHead(JSON.stringify(name));
@@ -135,7 +135,7 @@ const statusLines: string[] = [];
 
 /**
  * Framing lines of a response, preceded by `Date` unless the head has one (RFC 9110 §6.6.1, RFC 9112 §6, §9.6). `length`: size of
- * the body in bytes, -1 if it is not announced; `keepAlive`: the lines that keep the connection open, null to close it.
+ * the body in bytes, -1 if it is not announced; `keepAlive`: the fields that keep the connection open, null to close it.
  */
 export function framingLines(
   hasDate: boolean,
@@ -151,7 +151,7 @@ export function framingLines(
 let dateSecond = 0;
 let currentDate = '';
 
-/** The line of `Date`, formatted once a second. */
+/** The `Date` line, formatted at most once a second. */
 function dateLine(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dateSecond) {
@@ -176,7 +176,7 @@ function areWritable(text: string, lines: number): boolean {
   return linePatterns[lines].test(text);
 }
 
-/** Checks field by field: for heads of very many lines, and to find the unwritable field. */
+/** Checks a head field by field, because it has too many lines for one pass, or to name the unwritable field in the error. */
 function assertWritable(startLine: string, fields: readonly string[]): void {
   if (unwritable.test(startLine)) throw new UnwritableHead('start line');
   for (let i = 0; i < fields.length; i += 2)

@@ -33,7 +33,7 @@ export const headEnd: Buffer = Buffer.from('\r\n\r\n');
 const cr = 0x0d;
 const lf = 0x0a;
 
-/** Lines without control characters other than HTAB, separated by CRLF (RFC 9112 §2.2). */
+/** Matches lines without control characters other than HTAB, separated by CRLF (RFC 9112 §2.2). */
 const cleanLines = /^[\t\x20-\x7e\x80-\xff]*(?:\r\n[\t\x20-\x7e\x80-\xff]*)*$/;
 
 /**
@@ -64,7 +64,7 @@ export function parseRequestHead(text: string, methods: ReadonlySet<string>): Re
   };
 }
 
-/** The bytes of a request head without the empty line, rebuilt from the parts that {@link parseRequestHead} returned. */
+/** Rebuilds the bytes of a request head from its parts, without the empty line, and as HTTP/1.1. */
 export function receivedHead({ method, target, fields }: Omit<RequestHeadText, 'minor'>): Buffer {
   const lines = fields.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
   return Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}`, 'latin1');

@@ -1,19 +1,19 @@
 import { keptText } from './copied-text.ts';
 
-/** A token (RFC 9110 §5.6.2). */
+/** Matches a token (RFC 9110 §5.6.2). */
 export const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Maximum number of cached spellings: clients send a few dozen, an attacker any number. */
 const maxSpellings = 4096;
-/** A longer name is never cached. */
+/** Maximum length of a cached name. */
 const maxNameLength = 64;
 
 /** Spellings of field names, each as its own key. */
 const fieldNames = new Map<string, string>();
 
 /**
- * Returns the same string object for every occurrence of a field name's spelling (RFC 9110 §5.1); undefined if the text is no
- * field name. Maps compare identical objects at once, but others character by character.
+ * Returns one string object for all occurrences of a cached spelling of a field name (RFC 9110 §5.1), otherwise `text` itself;
+ * undefined if it isn't a field name. Maps compare identical objects at once, but others character by character.
  */
 export function fieldNameOf(text: string): string | undefined {
   const known = fieldNames.get(text);

@@ -60,7 +60,7 @@ export class Output {
     if (!this.socket.destroyed) this.socket.write(text, 'latin1');
   }
 
-  /** False while the peer doesn't keep up; true whenever the kernel has accepted everything, however much. */
+  /** False while unsent bytes reach the socket's high-water mark, because the peer reads too slowly. */
   get keepsUp(): boolean {
     return this.socket.writableLength < this.socket.writableHighWaterMark;
   }

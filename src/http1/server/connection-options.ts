@@ -54,7 +54,7 @@ export interface RequestChannel {
   /** Stops reading the body, which makes the client wait. */
   pause(): void;
   resume(): void;
-  /** Detaches the reader; the rest of the body is discarded. */
+  /** Detaches the reader; the rest of the body is discarded after the response. */
   release(reader: BodyReader): void;
   /** Called by the exchange when it can't write on until the client has read more. */
   waitForDrain(): void;

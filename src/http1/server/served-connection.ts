@@ -195,7 +195,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
 
   // Called by the server.
 
-  /** Acts on an expired timeout: responds if the client can still read it, and closes. `now` is by `performance.now()`. */
+  /** Closes the connection if a timeout has expired, after refusing a late head or body; `now` is by `performance.now()`. */
   checkTime(now: number): void {
     const { reader, pace } = this.body;
     const isSlow = reader !== null && pace?.isTooSlow(now) === true;
@@ -234,7 +234,7 @@ export abstract class ServedConnection<Exchange extends ServerExchange> implemen
     if (this.clock.phase === phase.idle) this.end();
   }
 
-  /** Closes the connection, whose client may no longer be admitted: after the response in progress, or at once without one. */
+  /** Closes the connection, whose client may no longer be admitted, after the response in progress or, without one, at once. */
   retire(): void {
     if (this.exchange !== null) this.exchange.closeAfterResponse();
     else if (this.clock.phase !== phase.ending) this.end();

@@ -132,7 +132,7 @@ export class Http1Server<Exchange extends ServerExchange> {
     this.#tls = tls;
   }
 
-  /** Applies new settings: timeouts to every connection at once, limits of sizes perhaps only to new connections. */
+  /** Applies new settings: timeouts to all connections at once, size limits possibly only to new connections. */
   apply(settings: ServerSettings): void {
     this.#settings = settings;
     Object.assign(this.#shared, connectionSettings(settings));
@@ -199,7 +199,7 @@ export class Http1Server<Exchange extends ServerExchange> {
     });
   }
 
-  /** Raw sockets in a TLS handshake: those that share their peer's address and port with no connection's TLS socket. */
+  /** Raw sockets in a TLS handshake, found by the address and port of the peer, which no connection's TLS socket has. */
   #shakingHands(): Socket[] {
     const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
     const served = new Set([...this.#connections.values()].map(peerOf));
