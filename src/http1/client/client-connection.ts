@@ -88,7 +88,7 @@ export class UpstreamConnection extends PoolMember {
       this.destroy();
       return;
     }
-    // The timeout is for the whole head: a byte now and then is no progress.
+    // The response timeout is for the whole head: a part of the head doesn't restart it.
     if (this.framing !== null) this.since = performance.now();
     this.gotBytes = true;
     const bytes = this.#kept === null ? chunk : this.#growing.join(this.#kept, chunk);

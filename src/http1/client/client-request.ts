@@ -23,7 +23,7 @@ export interface PooledConnection extends RequestConnection {
   send(request: UpstreamRequest): void;
   /** True if the connection has been free for longer than the upstream can be expected to keep it open. */
   isStale(now: number): boolean;
-  /** Fails the request if a timeout of it has expired, or closes a stale free connection; `now` is by `performance.now()`. */
+  /** Fails the request if one of its timeouts has expired, or closes a stale free connection; `now` is by `performance.now()`. */
   checkTime(now: number): void;
 }
 

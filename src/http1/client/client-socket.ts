@@ -39,7 +39,7 @@ export interface SpareSockets {
 export function startTls(socket: Socket, { address, tls }: SocketTarget): Socket {
   const { ca, cert, key, serverName } = tls!;
   const host = 'host' in address ? address.host : undefined;
-  // RFC 6066 §3 allows no IP address as a server name; the certificate is checked against it all the same.
+  // RFC 6066 §3 allows no IP address as a server name; the certificate is still checked against the address.
   const servername = serverName ?? (host !== undefined && isIP(host) === 0 ? host : undefined);
   return connectTls({
     socket,

@@ -40,12 +40,12 @@ export class RestingConnections<Connection> {
     for (const connection of rested) this.#onRested(connection);
     if (this.#older.length === 0) return;
     if (isAwaited) {
-      // The waiting request would get one at once, before the sockets have been polled again: rest for one more turn.
+      // A waiting request would get a connection before the sockets have been polled again: rest for one more turn.
       this.#turn ??= setImmediate(this.#onTurn);
       this.hurry();
       return;
     }
-    // No request is waiting: the next one arrives after that poll.
+    // No request is waiting: the next one normally arrives in the next poll, or later.
     const all = this.#older;
     this.#older = [];
     for (const connection of all) this.#onRested(connection);

@@ -15,7 +15,7 @@ const noBytes = Buffer.alloc(0);
 export class SocketReads {
   readonly onread: OnReadOpts = {
     buffer: () => this.#buffer,
-    // Must not throw, or the socket would go on with memory that has been given away: an uncaught error ends the process.
+    // Must not throw: the socket would go on reading into memory that has been given away (an uncaught error ends the process).
     callback: (count, buffer) => this.#pass(buffer as Buffer, count),
   };
   #buffer: Buffer = shared;
@@ -42,7 +42,7 @@ export class SocketReads {
   /** Passes on the bytes just read; returns true if more may be read. */
   #pass(buffer: Buffer, count: number): boolean {
     const isFull = count === buffer.length;
-    // A full buffer is mostly followed by another: from the second on, none is copied.
+    // A full buffer is usually followed by another: from the second on, none is copied.
     this.#buffer = isFull ? Buffer.allocUnsafeSlow(bufferBytes) : shared;
     if (isFull && buffer !== shared) return this.#receive(buffer);
     const bytes = buffer.subarray(0, count);

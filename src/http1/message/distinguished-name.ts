@@ -17,7 +17,7 @@ export function subjectOf({ subject }: Pick<X509Certificate, 'subject'>): string
   return parts.reverse().map(joinValues).join(',');
 }
 
-/** Joins the values of a part, which OpenSSL separates by a plus between spaces; a plus within a value has a backslash. */
+/** Joins the values of a part, which OpenSSL separates by a plus between spaces; a plus within a value is escaped. */
 function joinValues(part: string): string {
   return part.replaceAll(' + ', '+');
 }
