@@ -309,3 +309,16 @@ t.test('each part of a response has its own timeout', async (t) => {
   resting.connection.checkTime(after(3_000));
   t.strictSame(third.told, ['200 (-1)', 'idle_timeout']);
 });
+
+t.test('bytes that are read before the head of a request has been sent are no response to it', async (t) => {
+  const { socket, owner, connection } = open();
+  const [first, second] = [new NotedRequest(), new NotedRequest()];
+  connection.send(first);
+  socket.emit('connect');
+  socket.receive(`${ok}Content-Length: 0\r\n\r\n`);
+  connection.send(second);
+  socket.receiveInTurn(`${ok}Content-Length: 7\r\n\r\nplanted`);
+  t.strictSame(second.told, ['reset, idle'], 'it may go to another connection');
+  t.equal(owner.gone, 1);
+  t.equal(socket.destroyed, true);
+});

@@ -88,6 +88,11 @@ export class UpstreamConnection extends PoolMember {
       this.destroy();
       return;
     }
+    // They arrived before the request's head was sent. The request may go to another connection.
+    if (this.#output!.isHolding) {
+      this.fail(new UpstreamError('reset'));
+      return;
+    }
     // The response timeout is for the whole head: a part of the head doesn't restart it.
     if (this.framing !== null) this.since = performance.now();
     this.gotBytes = true;

@@ -1,6 +1,7 @@
 /**
- * Holds each connection back after a response until any excess bytes from the upstream have been read. Otherwise those bytes
- * would be taken for the next response, and every later request would get the response to its predecessor.
+ * Holds each connection back after a response until excess bytes that the upstream has sent are read. Otherwise those bytes would
+ * be taken for the next response, and every later request would get the response to its predecessor. Bytes that come later, but
+ * before the head of the next request is sent, end the connection too.
  */
 export class RestingConnections<Connection> {
   readonly #onRested: (connection: Connection) => void;

@@ -60,6 +60,11 @@ export class Output {
     if (!this.socket.destroyed) this.socket.write(text, 'latin1');
   }
 
+  /** True while held text has not been sent. */
+  get isHolding(): boolean {
+    return this.#held !== '';
+  }
+
   /** False while unsent bytes reach the socket's high-water mark, because the peer reads too slowly. */
   get keepsUp(): boolean {
     return this.socket.writableLength < this.socket.writableHighWaterMark;

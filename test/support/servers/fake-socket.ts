@@ -32,8 +32,14 @@ export class FakeSocket extends Duplex {
     return this;
   }
 
-  /** Receives bytes, given as latin1 text. */
+  /** Receives bytes, given as latin1 text, in a later turn: what was held has been sent. */
   receive(text: string): void {
+    sendHeld();
+    this.receiveInTurn(text);
+  }
+
+  /** Receives them in the same turn: what is held has not been sent. */
+  receiveInTurn(text: string): void {
     this.emit('data', Buffer.from(text, 'latin1'));
   }
 
