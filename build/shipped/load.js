@@ -4,12 +4,14 @@ const { join } = require('node:path');
 const { Script } = require('node:vm');
 
 const folder = join(__dirname, 'program');
-/** The module and script of each part that has been loaded, by name; no script if Node's own loader has loaded the part. */
+/** Module, script and error of each part, by name; no script if Node's own loader has loaded it. */
 const parts = new Map();
 
 /** Runs a part, unless it has been loaded already, and returns its exports. */
 function load(name) {
   const known = parts.get(name);
+  // A part that has failed fails again, as a module does.
+  if (known?.error !== undefined) throw known.error;
   if (known !== undefined) return known.module.exports;
   const filename = join(folder, name);
   let script;
@@ -20,10 +22,15 @@ function load(name) {
     script.runInThisContext();
   }
   const run = globalThis.posternPart;
-  const module = { exports: {} };
-  parts.set(name, { module, script });
-  run(module.exports, requireFromPart, module, filename, folder);
-  return module.exports;
+  const part = { module: { exports: {} }, script, error: undefined };
+  parts.set(name, part);
+  try {
+    run(part.module.exports, requireFromPart, part.module, filename, folder);
+  } catch (error) {
+    part.error = error;
+    throw error;
+  }
+  return part.module.exports;
 }
 
 /** Makes the script of a part. V8 rejects a cache made by another version of V8, and compiles the source instead. */

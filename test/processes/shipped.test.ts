@@ -118,3 +118,17 @@ t.test('stacks name source files where Node is asked for them', async (t) => {
   t.match(stackOf('--enable-source-maps'), /src\/cli\/run\.ts:\d+/);
   t.match(stackOf(), /program\/postern\.js:\d+/);
 });
+
+t.test('a part that fails, fails again with the same error', async (t) => {
+  // Otherwise a second import would get what the part had exported before it failed.
+  const part = '(globalThis.posternPart = function () { "use strict"; throw new Error("broken"); })';
+  writeFileSync(join(dist, 'program', 'failing.js'), part);
+  const program = join(folder, 'twice.cjs');
+  writeFileSync(
+    program,
+    `const { load } = require('./dist/load.js');
+    for (const attempt of [1, 2]) try { load('./failing.js'); console.log('loaded'); } catch (error) { console.log(error.message); }`,
+  );
+  for (const options of [[], ['--enable-source-maps']])
+    t.equal(run([...options, program]), 'broken\nbroken\n', options.join());
+});
