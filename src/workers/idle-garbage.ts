@@ -5,8 +5,8 @@ import { onTicks } from '../ticks.ts';
 const pollIntervalMs = 5_000;
 /** Maximum share of one CPU that counts as idle: with Redis and PostgreSQL, an idle process takes 0.008. */
 const mostIdleShare = 0.02;
-/** Number of idle intervals in a row after which garbage is collected. */
-const idlePolls = 2;
+/** Numbers of idle intervals in a row after which garbage is collected: after the start, and after load, which may come back. */
+const idlePolls = { first: 2, later: 12 };
 
 /** Collects garbage once the process is idle: V8 alone would keep a quarter of its memory after a start, half after load. */
 export function collectGarbageWhenIdle(): void {
@@ -22,9 +22,14 @@ export function collectGarbageWhenIdle(): void {
 /** Returns a function that takes the share of one CPU used in each interval; calls `onIdle` each time the process gets idle. */
 export function watchIdleness(onIdle: () => void): (share: number) => void {
   let idleFor = 0;
+  let needed = idlePolls.first;
   return (share) => {
-    if (share > mostIdleShare) idleFor = 0;
-    else if (++idleFor === idlePolls) onIdle();
+    if (share <= mostIdleShare) {
+      if (++idleFor === needed) onIdle();
+      return;
+    }
+    if (idleFor >= needed) needed = idlePolls.later;
+    idleFor = 0;
   };
 }
 
