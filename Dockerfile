@@ -1,5 +1,5 @@
-# The image: what `npm run build` makes, the few packages that stay outside it, and the base's Node. Any base with Node 24, npm and a
-# shell will do; nothing of the base but Node is used at run time. A release names it by digest (RELEASING.md).
+# The image: what `npm run build` makes, the few packages that stay outside it, and the base's Node. Any base with Node 24,
+# npm and a shell will do; nothing of the base but Node is used at run time. A release names it by digest (RELEASING.md).
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 /** `st` of a listening socket in /proc/net/tcp. */
 const listening = '0A';
 
-/** Throws unless whoever listens on the port, on any address, is among the processes: the only proof of who responds. */
+/** Throws unless every listener on the port, at any address, belongs to these processes: only that proves who responds. */
 export function requireListeners(port: number, pids: readonly number[]): void {
   const sockets = listeningSockets(port);
   const own = new Set(pids.flatMap(socketsOf));

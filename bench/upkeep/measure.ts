@@ -26,6 +26,8 @@ export interface UpkeepRow {
 
 /** The results of the part. */
 export interface Upkeep {
+  /** When the measurement began. */
+  readonly date: Date;
   readonly settings: UpkeepSettings;
   readonly rows: readonly UpkeepRow[];
   /** Undefined if it failed, or Postern is not built. */
@@ -60,6 +62,7 @@ export interface UpkeepRun {
 /** Measures each row on its own until it has been idle once; then all are loaded in turn and idle together. */
 export async function measureUpkeep(run: UpkeepRun): Promise<Upkeep> {
   const { settings, only, onStage } = run;
+  const date = new Date();
   const chosen = subjects.filter(({ peer }) => only === undefined || only.includes(peer.name));
   const { rows, missing, failed } = await onStage((stage) => measureStarts(stage, run, chosen));
   const later = await onStage((stage) => measureLater(stage, run, rows));
@@ -67,6 +70,7 @@ export async function measureUpkeep(run: UpkeepRun): Promise<Upkeep> {
   const sideBySide =
     only === undefined ? await onStage((stage) => trySideBySide(stage, run, failed)) : undefined;
   return {
+    date,
     settings,
     rows: [...rows.values()].map((row) => ({
       ...row,

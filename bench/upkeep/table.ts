@@ -18,7 +18,7 @@ export const headings = [
 ];
 
 /** The paragraphs and the table of the part. */
-export function renderUpkeep({ settings, rows, sideBySide, missing }: Upkeep): string {
+export function renderUpkeep({ date, settings, rows, sideBySide, missing }: Upkeep): string {
   const { idleSeconds, loadSeconds, laterSeconds } = settings;
   const cells = rows.map(({ name, startCpuMs, startMs, afterStart, afterIdle, afterLoad, idle }) => [
     name,
@@ -35,7 +35,9 @@ export function renderUpkeep({ settings, rows, sideBySide, missing }: Upkeep): s
       ? 'Instances side by side: not measured.'
       : `${sideBySide.instances} instances side by side, each with its own stores and a request a second: ${sideBySide.proportionalMiB.toFixed(0)} MiB in all
 (${sideBySide.privateMiB.toFixed(0)} MiB of it private), and ${sideBySide.cpus.toFixed(2)} CPUs.`;
-  return `Each row from its start to its first 200, as the image starts Postern where nothing else is said. Memory: private is what its
+  return `Measured on ${date.toISOString().slice(0, 10)}.
+
+Each row from its start to its first 200, as the image starts Postern where nothing else is said. Memory: private is what its
 processes have written of their own (\`Private_Dirty\`); \`Pss\` counts an equal part of each page that processes share, too. It was
 read after that 200, ${idleSeconds} s later, and after ${loadSeconds} s of ${loadPerSecond.toLocaleString('en')} requests a second and ${laterSeconds} s idle, beside the other rows.
 

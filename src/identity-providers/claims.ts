@@ -34,8 +34,7 @@ export function hasValue(claims: JsonObject, name: string, wanted: PlainValue): 
 
 /**
  * The profile from the configured claims. An e-mail address doesn't count if the provider says that it is unverified. A missing
- * user name is replaced by the e-mail address or the truncated subject: nobody whom the provider vouches for is refused for lack
- * of a name.
+ * user name is replaced by the e-mail address or the truncated subject, so that no verified user is refused for lack of a name.
  */
 export function profileOf(
   claims: JsonObject,

@@ -6,7 +6,7 @@ export interface ScheduledKey {
   readonly signsFrom: number | null;
   /** Instant from which it no longer signs; null: it has not been retired. */
   readonly retired: number | null;
-  /** Instant at which someone asked to replace it ahead of schedule; null: nobody has. */
+  /** Instant of a request to replace it ahead of schedule; null: there was none. */
   readonly requested: number | null;
   /** Longest validity of what it signs, ms. */
   readonly lifetimeMs: number;

@@ -19,6 +19,7 @@ function row(name: string, privateMiB: number): UpkeepRow {
 }
 
 const upkeep: Upkeep = {
+  date: new Date('2026-11-27T16:00:00Z'),
   settings: wholeUpkeep,
   rows: [row('postern', 28), row('postern-two-workers', 90)],
   sideBySide: { instances: 100, proportionalMiB: 3_000, privateMiB: 2_500, cpus: 0.6 },
@@ -88,6 +89,7 @@ t.test('the table goes between the markers of a document', async (t) => {
   t.match(written, /^before\n<!-- upkeep: written/);
   t.match(written, /\nafter\n$/);
   t.notMatch(written, 'an old one');
+  t.match(written, /^Measured on 2026-11-27\.$/m);
   t.match(written, /^\| postern +\| +250 \| +300 \| +28\.0 \| +38\.0 \|.* 1\.50 \| +8\.0 \|$/m);
   t.match(written, /^\| envoy-api-key +\| +not installed \|/m);
   t.match(written, /^100 instances .* 3000 MiB in all$/m);

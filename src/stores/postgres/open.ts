@@ -32,7 +32,7 @@ export interface SharedRecordsOptions
 export interface SharedRecords {
   readonly records: Records;
   readonly serverClock: ServerClock;
-  /** True if secrets were encrypted anew, because they had not been encrypted, or with another key. */
+  /** True if secrets were encrypted at this start: they had not been encrypted, or with another key. */
   readonly isRewritten: boolean;
   poolLoad(): PoolLoad;
 }

@@ -28,7 +28,7 @@ export interface PostgresRecordsOptions {
   readonly timeoutMs: number;
   /** Encrypts private keys and secrets; default: nothing is encrypted. */
   readonly seals?: RecordSeals;
-  /** As in {@link ./grouped-writes.ts GroupedWritesOptions}; default: changes are reported to nobody. */
+  /** As in {@link ./grouped-writes.ts GroupedWritesOptions}; default: no one is notified of changes. */
   readonly onChange?: (change: RecordsChange | null) => void;
 }
 
