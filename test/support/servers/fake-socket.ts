@@ -32,15 +32,15 @@ export class FakeSocket extends Duplex {
     return this;
   }
 
-  /** Receives bytes, given as latin1 text, in a later turn: what was held has been sent. */
-  receive(text: string): void {
+  /** Receives bytes, or latin1 text, in a later turn of the event loop: held text has been sent. */
+  receive(bytes: string | Buffer): void {
     sendHeld();
-    this.receiveInTurn(text);
+    this.receiveInTurn(bytes);
   }
 
-  /** Receives them in the same turn: what is held has not been sent. */
-  receiveInTurn(text: string): void {
-    this.emit('data', Buffer.from(text, 'latin1'));
+  /** Receives bytes in the turn under way: held text has not been sent. */
+  receiveInTurn(bytes: string | Buffer): void {
+    this.emit('data', typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : Buffer.from(bytes));
   }
 
   get asSocket(): Socket {
