@@ -53,7 +53,7 @@ COPY package.json LICENSE ./
 COPY config/image.yaml /etc/postern/postern.yaml
 COPY --from=build /app/dist ./dist
 # The young generation: V8 makes it so small under a memory limit that collecting it takes three times as long, and so
-# large without one that the process holds 70 MiB more (docs/operations.md, Memory).
+# large without one that the process holds 70 MiB more (docs/limits.md, Memory).
 # SQLite's temporary files: nothing else can be written.
 ENV NODE_ENV=production \
     NODE_OPTIONS=--max-semi-space-size=16 \

@@ -77,7 +77,7 @@ async function compare(options: Options): Promise<number> {
   say(`\n${renderOutcome(verdicts, failed, rounds)}`);
 
   const isUpkeepAlone = options.parts.size === 1 && upkeep !== undefined;
-  if (options.write && isUpkeepAlone) writeUpkeep(upkeep, ['bench/RESULTS.md', 'docs/operations.md']);
+  if (options.write && isUpkeepAlone) writeUpkeep(upkeep, ['bench/RESULTS.md', 'docs/limits.md']);
   else if (options.write)
     write({
       ...compared,
@@ -99,7 +99,7 @@ function write(report: Report): void {
   writeFileSync(new URL('RESULTS.md', import.meta.url), renderResults(report));
   for (const [name, picture] of picturesOf(report.measured))
     writeFileSync(new URL(`../docs/images/${name}`, import.meta.url), picture);
-  if (report.measured.upkeep !== undefined) writeUpkeep(report.measured.upkeep, ['docs/operations.md']);
+  if (report.measured.upkeep !== undefined) writeUpkeep(report.measured.upkeep, ['docs/limits.md']);
 }
 
 /** Puts the table of upkeep into documents that have its markers. */

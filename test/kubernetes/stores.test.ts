@@ -33,7 +33,7 @@ interface Credentials {
   readonly unseenKey: string;
 }
 
-t.test('three replicas whose stores go and come back, as docs/operations.md has it', async (t) => {
+t.test('three replicas whose stores go and come back, as docs/failures.md has it', async (t) => {
   if (!requireNode(t)) return;
   await createNamespace(t, 'stores');
   const stores = await startStores(t, 'stores', 'acme');

@@ -97,7 +97,7 @@ t.test('the table goes between the markers of a document', async (t) => {
   t.throws(() => replaceUpkeep('no markers', ''), /no markers/);
 });
 
-for (const file of ['docs/operations.md', 'bench/RESULTS.md'])
+for (const file of ['docs/limits.md', 'bench/RESULTS.md'])
   t.test(`${file} has the table that the bench writes`, async (t) => {
     const text = readFileSync(file, 'utf8');
     t.equal(text.split(markers.begin).length, 2);

@@ -18,7 +18,7 @@ const folder = 'examples/compose';
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const compose = parse(read('compose.yaml'), { merge: true });
 const services = Object.entries<any>(compose.services);
-const operations = readFileSync('docs/operations.md', 'utf8');
+const stores = readFileSync('docs/stores.md', 'utf8');
 
 /** Runs make-secrets.sh in a copy of the example; the folder of the secrets, and a function that runs it again. */
 function makeSecrets(t: Test): { readonly secrets: string; readonly again: () => void } {
@@ -82,12 +82,12 @@ t.test('mounted files exist, and declared volumes and secrets are used', async (
 t.test('the users of the stores are those of the documentation', async (t) => {
   const { secrets } = makeSecrets(t);
   const acl = readFileSync(join(secrets, 'redis_acl'), 'utf8').replace(/#[0-9a-f]{64} /, '#<hash> ');
-  t.ok(operations.includes(acl.replace(/^/gm, '    ').trimEnd()), acl);
+  t.ok(stores.includes(acl.replace(/^/gm, '    ').trimEnd()), acl);
   for (const statement of [
     /CREATE ROLE postern LOGIN PASSWORD/,
     /CREATE SCHEMA acme AUTHORIZATION postern;/,
   ]) {
-    t.match(operations, statement);
+    t.match(stores, statement);
     t.match(read('postgres-role.sh'), statement);
   }
 });

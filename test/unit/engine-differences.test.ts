@@ -6,8 +6,8 @@ import { engineDifferences } from '../support/corpora/engine-differences.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-t.test('docs/operations.md lists every difference between the engines, and no other', async (t) => {
-  const text = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+t.test('docs/failures.md lists every difference between the engines, and no other', async (t) => {
+  const text = readFileSync(join(root, 'docs/failures.md'), 'utf8');
   const section = text.split('## The other HTTP engine\n')[1]!.split('\n## ')[0]!;
   const rows = section.split('\n').filter((line) => line.startsWith('| '));
   t.strictSame(

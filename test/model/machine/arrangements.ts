@@ -31,7 +31,7 @@ export interface StoreClock {
   readonly clock: MovableClock;
   /** Whether sessions go by it. */
   readonly isOfSessions: boolean;
-  /** What fails at the moment in which it is set ahead: timeouts of PostgreSQL go by it (docs/operations.md). */
+  /** What fails at the moment in which it is set ahead: timeouts of PostgreSQL go by it (docs/failures.md). */
   readonly disturbs?: readonly Disturbed[];
 }
 

@@ -2,7 +2,7 @@ import type { Instant } from './register.ts';
 
 /**
  * What a fault takes away. Gateways are named by their index. `locks`: a gateway that stands still in the middle of a change
- * holds the others' changes up (docs/operations.md).
+ * holds the others' changes up (docs/failures.md).
  */
 export type Disturbed = 'records' | 'sessions' | 'locks' | `gateway ${number}`;
 
@@ -21,7 +21,7 @@ export interface Stretch {
   readonly to: Instant;
 }
 
-/** How long after a fault "back to normal within 2 s of its return" (docs/operations.md) gives a gateway. */
+/** How long after a fault "back to normal within 2 s of its return" (docs/failures.md) gives a gateway. */
 const recoveryMs = 2_000;
 /** After everything is well again, no request that was lost takes effect any more. */
 const settlingMs = 3_000;
