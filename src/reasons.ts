@@ -67,6 +67,7 @@ const phrases = [
   'session required',
   'api key required',
   'foreign page',
+  'another name than base_url',
   'prefetch',
   // Refusals of Postern's own endpoints.
   'wrong user name or password',

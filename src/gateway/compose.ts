@@ -17,6 +17,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { createKnownOrigins, type IsKnownOrigin } from '../http/foreign-page.ts';
 import { createPassedMeaning, type HeaderRules } from '../http/header-names.ts';
 import { hstsFields } from '../http/hsts.ts';
+import { createFindOtherName } from '../http/other-name.ts';
 import { createReplies, type Replies } from '../http/reply.ts';
 import { createForward } from '../proxy/forward.ts';
 import type { Forward } from '../proxy/forward-options.ts';
@@ -61,6 +62,7 @@ export async function composeGateway(
     fieldsOn: browser.fieldsOn,
     everywhere: config.listen.hsts ? hstsFields : [],
     insteadOf: browser.insteadOf,
+    findOtherName: createFindOtherName(ownOrigins(config)),
     onInternalError,
   });
   const own = await composeEndpoints(config, {

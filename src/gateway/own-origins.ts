@@ -3,7 +3,10 @@ import { assertLoopbackHost, createIsHostOf, createIsNameOf, isLoopbackName } fr
 import type { RequestHead } from '../http/request-head.ts';
 
 /** Origins of pages that Postern serves or protects: `base_url`, and the console's own origin if it has one. */
-export function ownOrigins({ base_url, web }: Pick<Config, 'base_url' | 'web'>): readonly string[] {
+export function ownOrigins({
+  base_url,
+  web,
+}: Pick<Config, 'base_url' | 'web'>): readonly [string, ...string[]] {
   const console = web?.console?.base_url;
   return console === undefined ? [base_url] : [base_url, console];
 }

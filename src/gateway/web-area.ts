@@ -24,7 +24,7 @@ export function composeWebArea(
   const areas = ownAreas((name) => endpoints[name] === 'upstream', path);
   return {
     path,
-    site: { path, title, tenant, ...assets.addresses },
+    site: { path, title, tenant, origins: ownOrigins(config), ...assets.addresses },
     assets,
     cookie,
     cookies: createWebCookies({ secrets: keys, tenant, name: cookie.name }),

@@ -7,6 +7,7 @@ import type { RequestChannel, ResponseWriter, ServerExchange } from '../http1/se
 import type { BodyReader } from '../http1/server/incoming-body.ts';
 import type { Reason } from '../reasons.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
+import type { OtherName } from './other-name.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';
 import { queryStart } from './request-target.ts';
 
@@ -43,7 +44,16 @@ export interface ExchangeOwner {
 /** The parts of a request that its refusal depends on, taken from an {@link Exchange} or read from an incomplete head. */
 export type RefusedRequest = Pick<
   Exchange,
-  'id' | 'method' | 'target' | 'path' | 'query' | 'head' | 'address' | 'route' | 'isOnBrowserRoute'
+  | 'id'
+  | 'method'
+  | 'target'
+  | 'path'
+  | 'query'
+  | 'head'
+  | 'address'
+  | 'route'
+  | 'isOnBrowserRoute'
+  | 'otherName'
 >;
 
 /**
@@ -81,6 +91,8 @@ export class Exchange implements ServerExchange {
   outcome = 'ok';
   reason: Reason | '' = '';
   upstreamFailure: UpstreamFailureDetail | null = null;
+  /** The name that explains the refusal, if it isn't Postern's own. */
+  otherName: OtherName | null = null;
   caller: Caller | null = null;
   /** True on a route where the web cookie may identify the caller. */
   isOnBrowserRoute = false;

@@ -1,5 +1,6 @@
 import { Refusal, type RefusalCode } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
+import type { OtherName } from './other-name.ts';
 
 /** Default reasons by code, for refusals that state no reason of their own. */
 const byCode: Readonly<Record<RefusalCode, Reason>> = {
@@ -65,12 +66,16 @@ export const engineReasons: Readonly<Record<string, Reason>> = {
   trailers: 'body is malformed',
 };
 
-/** The reason for a refusal or for the field problems of a 422; any other error is an internal one. */
-export function refusalReason(error: { readonly code: string }): Reason {
+/**
+ * The reason for a refusal or for the field problems of a 422; any other error is an internal one. `otherName`: the name that
+ * explains the refusal.
+ */
+export function refusalReason(error: { readonly code: string }, otherName: OtherName | null = null): Reason {
   if (!(error instanceof Refusal))
     return error.code === 'validation_error' ? 'field problems' : 'internal error';
   const { reason, cause } = error.options;
   if (reason !== undefined) return reason;
+  if (error.code === 'cross_site' && otherName?.isOfPostern) return 'another name than base_url';
   return (typeof cause === 'string' ? engineReasons[cause] : undefined) ?? byCode[error.code];
 }
 

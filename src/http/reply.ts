@@ -2,6 +2,7 @@ import { Refusal, refusals, ValidationError } from '../errors.ts';
 import { type FieldBlock, responseHeadText } from '../http1/message/head-text.ts';
 import type { Cors } from './cors.ts';
 import type { Exchange, RefusedRequest } from './exchange.ts';
+import type { FindOtherName } from './other-name.ts';
 import { refusalReason } from './refusal-reason.ts';
 
 /** The response of a built-in endpoint. */
@@ -132,10 +133,13 @@ export function createReplies(options: {
   readonly everywhere?: readonly string[];
   /** Creates the page or redirection that a browser gets instead of a refusal. */
   readonly insteadOf: InsteadOf;
+  /** Default: names explain no refusal. */
+  readonly findOtherName?: FindOtherName;
   readonly shape?: RefusalShape;
   readonly onInternalError: (error: unknown, exchange: Exchange) => void;
 }): Replies {
   const { realm, cors, fieldsOn, everywhere = none, insteadOf, shape = asItIs, onInternalError } = options;
+  const { findOtherName = () => null } = options;
 
   function write(exchange: Exchange, reply: Reply): void {
     const { status, headers = none, block = null, cacheControl = 'no-store' } = reply;
@@ -166,7 +170,8 @@ export function createReplies(options: {
     const refusal = known ? error : new Refusal('internal_error');
     const parts = shape(refusalParts(refusal, realm, exchange.id, oauth));
     exchange.outcome = parts.code;
-    if (exchange.reason === '') exchange.reason = refusalReason(refusal);
+    exchange.otherName ??= findOtherName(exchange.head, refusal.code);
+    if (exchange.reason === '') exchange.reason = refusalReason(refusal, exchange.otherName);
     if (exchange.response.begun) {
       exchange.reset(parts.code);
       return;

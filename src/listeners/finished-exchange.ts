@@ -51,6 +51,7 @@ export function recordExchange(
     bytesOut: bodyBytes,
     reason: exchange.reason,
     upstreamFailure: exchange.upstreamFailure,
+    otherName: exchange.otherName,
   });
   if (exchange.trace !== null) endTrace(exchange.trace, exchange);
   exchange.onOver?.();

@@ -30,6 +30,12 @@ export interface AccessEntry {
     readonly errno: string;
     readonly phase: string;
   } | null;
+  /** A name from the client that isn't Postern's own, with Postern's own origin; null if none explains the refusal. */
+  readonly otherName: {
+    readonly header: 'origin' | 'host';
+    readonly sent: string;
+    readonly expected: string;
+  } | null;
 }
 
 /** Formats the line of a request by concatenation: it is written once per request and must cost little. */
@@ -76,12 +82,16 @@ function milliseconds(duration: number): string {
   return `${whole}${fractions[micros - whole * 1000]}`;
 }
 
-function failureFields({ reason, upstreamFailure }: AccessEntry): string {
-  const why = `,"reason":${quoted(reason)}`;
+function failureFields({ reason, upstreamFailure, otherName }: AccessEntry): string {
+  const why = `,"reason":${quoted(reason)}${otherName === null ? '' : nameFields(otherName)}`;
   if (upstreamFailure === null) return why;
   const { upstream, address, errno, phase } = upstreamFailure;
   const code = errno === '' ? '' : `,"errno":${quoted(errno)}`;
   return `${why},"upstream":${quoted(upstream)},"upstream_address":${quoted(address)}${code},"phase":"${phase}"`;
+}
+
+function nameFields({ header, sent, expected }: NonNullable<AccessEntry['otherName']>): string {
+  return `,"${header}":${quoted(sent)},"base_url":${quoted(expected)}`;
 }
 
 const needsEscape = /[^ !#-[\]-~]/;

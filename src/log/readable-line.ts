@@ -24,11 +24,11 @@ function describe(level: string, fields: Fields, paint: Paint): string {
 }
 
 function describeRequest(fields: Fields, paint: Paint): string {
-  const { msg, method, path, route, status, duration_ms, outcome, reason, address, request_id, ...rest } =
-    fields;
+  const { msg, method, path, route, status, duration_ms, outcome, address, request_id, ...rest } = fields;
   const { subject, session, key, bytes_in, bytes_out, upstream, upstream_address, errno, phase, ...others } =
     rest;
   const isGood = outcome === 'ok';
+  const { reason, more } = explain(fields.reason, others);
   const code = Number(status);
   const style: Style = !isGood && code < 400 ? 'red' : code >= 500 ? 'red' : code >= 400 ? 'yellow' : 'green';
   const where =
@@ -43,10 +43,20 @@ function describeRequest(fields: Fields, paint: Paint): string {
     paint(style, code === 0 ? '---' : String(code)),
     `${method} ${text(path === '' ? (route === '' ? '-' : route) : path)}`,
     ...why.map((part) => paint(style, text(part))),
-    ...[`${Number(duration_ms).toFixed(1)} ms`, ...about, `from ${address}`, ...pairs(others)].map((part) =>
+    ...[`${Number(duration_ms).toFixed(1)} ms`, ...about, `from ${address}`, ...pairs(more)].map((part) =>
       paint('dim', text(part)),
     ),
   ].join('  ');
+}
+
+/** The reason for people, and the fields that it doesn't contain: a name that isn't `base_url` is told with both. */
+function explain(
+  reason: unknown,
+  { reason: _, origin, base_url, ...more }: Fields,
+): { reason: unknown; more: Fields } {
+  if (reason === 'another name than base_url')
+    return { reason: `origin ${origin} is not base_url ${base_url}`, more };
+  return { reason, more: { ...more, origin: origin ?? null, base_url: base_url ?? null } };
 }
 
 /** Formats an audit event without its id, target, request id and user agent, which the JSON lines and the store have. */

@@ -6,14 +6,12 @@ import { areaOf } from '../rules/own-areas.ts';
 import { areaFields, htmlContent, redirection, type WebArea } from './area.ts';
 import { ledToSignIn } from './led-to-sign-in.ts';
 import { errorPage } from './pages/error.ts';
+import { otherNamePage } from './pages/other-name.ts';
 import { formPageOf, isReturnTo } from './return-to.ts';
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-type PagesOfRefusals = Pick<
-  WebArea,
-  'path' | 'site' | 'homeAt' | 'originAt' | 'isOwnOrigin' | 'cookie' | 'recentSignIns'
->;
+type PagesOfRefusals = Pick<WebArea, 'path' | 'site' | 'homeAt' | 'isOwnOrigin' | 'cookie' | 'recentSignIns'>;
 
 /**
  * Creates the function that replaces refusals in JSON for browsers: a navigation gets a page or, if no one is signed in, a
@@ -45,22 +43,32 @@ function pageOf(
   parts: RefusalParts,
 ): string {
   const { status, code } = parts;
-  const { target, id: requestId, head } = request;
+  const { target, id: requestId, head, otherName } = request;
   const isRepeatable = readMethods.has(request.method);
+  const detail = typeof parts.body.detail === 'string' ? parts.body.detail : '';
+  const reference = { status, code, requestId, detail };
+  if (otherName?.isOfPostern) {
+    const { expected: origin, sent } = otherName;
+    const place = { origin, target: placeThere(area, request), sent, isForm: !isRepeatable };
+    return otherNamePage(area.site, { ...reference, ...place });
+  }
   const about = refusal instanceof Refusal ? refusal.options : {};
   const returnTo = isReturnTo(target) ? target : null;
   return errorPage(area.site, {
-    status,
-    code,
-    requestId,
+    ...reference,
     missingScopes: about.missingScopes,
     retryAfterSeconds: about.retryAfterSeconds,
     returnTo: isRepeatable ? returnTo : formPageOf(head, area),
     isRepeatable,
-    // Under an unknown host name every path is refused.
-    home: `${code === 'misdirected' ? area.originAt(head.host) : ''}${area.homeAt(head.host)}`,
-    detail: typeof parts.body.detail === 'string' ? parts.body.detail : '',
+    home: area.homeAt(head.host),
   });
+}
+
+/** Path and query to open under Postern's own name: those of the request, or of the page whose form was sent. */
+function placeThere(area: PagesOfRefusals, { head, method, path, target }: RefusedRequest): string {
+  const formPage = () => formPageOf(head, { isOwnOrigin: (origin) => origin === head.origin });
+  const place = readMethods.has(method) ? target : (formPage() ?? path);
+  return isReturnTo(place) ? place : area.homeAt(head.host);
 }
 
 function withSignIn(parts: RefusalParts, path: string): Reply {

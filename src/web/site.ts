@@ -1,5 +1,14 @@
 /** Names of the scripts. Each improves a page that also works without the script, as the script's file says. */
-export const scriptNames = ['password', 'token', 'copy', 'address', 'fresh', 'fragment', 'cookies'] as const;
+export const scriptNames = [
+  'password',
+  'token',
+  'copy',
+  'address',
+  'fresh',
+  'fragment',
+  'cookies',
+  'name',
+] as const;
 
 /** Name of a script. */
 export type ScriptName = (typeof scriptNames)[number];
@@ -11,6 +20,8 @@ export interface Site {
   /** Name of the site for people, on top of every page and in its title. */
   readonly title: string;
   readonly tenant: string;
+  /** Origins under which people should open the pages: that of `base_url` first. */
+  readonly origins: readonly [string, ...string[]];
   readonly logo: string | null;
   readonly icon: string;
   readonly style: string;

@@ -51,7 +51,8 @@ t.test('on loopback alone, a name that was rebound to this machine is 421', asyn
     const response = await ask(`Host: ${host}`);
     t.match(response, { status: 421, json: { code: 'misdirected', detail: 'Misdirected request' } }, host);
     const line = gateway.logLines().findLast(({ msg }) => msg === 'request');
-    t.match(line, { outcome: 'misdirected', reason: 'host of another machine', path: '' });
+    const reason = 'host of another machine';
+    t.match(line, { outcome: 'misdirected', reason, path: '', host, base_url: local.base_url });
   }
   const lines = [
     'GET /.well-known/jwks.json',
@@ -65,8 +66,14 @@ t.test('on loopback alone, a name that was rebound to this machine is 421', asyn
   const page = await ask('Host: rebound.example', 'GET /app', 'Accept: text/html');
   t.equal(page?.status, 421);
   t.match(page?.values('content-type'), [/^text\/html/]);
-  t.match(page?.text, /This is the wrong address/);
-  t.match(page?.text, `href="${local.base_url}/postern/"`, 'the page leads to base_url');
+  t.match(page?.text, `<h1>This service is at ${local.base_url}</h1>`);
+  t.match(page?.text, `href="${local.base_url}/app"`, 'the page leads to base_url');
+  for (const target of ['//evil.example/', '/\\evil.example', '/a/../b//c'])
+    t.match(
+      (await ask('Host: rebound.example', `GET ${target}`, 'Accept: text/html'))?.text ?? '',
+      new RegExp(`href="${local.base_url}/(?!/)|"code":"misdirected"`),
+      target,
+    );
   t.equal(gateway.upstream.seen.length, before);
   const [old] = (await exchangeRaw(gateway.port, 'GET /.well-known/jwks.json HTTP/1.0\r\n\r\n')).responses;
   t.equal(old?.status, 200, 'no browser leaves it out');

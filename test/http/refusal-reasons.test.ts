@@ -74,6 +74,10 @@ t.test('a request that is refused says why in its line', async (t) => {
     ],
     ['api key malformed', plain('X-API-Key: pst_nothing')],
     [
+      'another name than base_url',
+      'POST /api/login/access-token HTTP/1.1\r\nHost: a\r\nConnection: close\r\nOrigin: http://a\r\nContent-Length: 0\r\n\r\n',
+    ],
+    [
       'foreign page',
       'POST /api/login/access-token HTTP/1.1\r\nHost: a\r\nConnection: close\r\nOrigin: https://evil.example\r\nContent-Length: 0\r\n\r\n',
     ],
@@ -92,7 +96,7 @@ t.test('a request that is refused says why in its line', async (t) => {
     await t.test(`${reason} (${JSON.stringify(bytes.slice(0, 40))})`, async (t) => {
       const line = await lineOf(gateway, bytes);
       t.equal(line.reason, reason);
-      t.notMatch(JSON.stringify(line), /evil|YTpi|nothing|file%23/);
+      t.notMatch(JSON.stringify(line), /YTpi|nothing|file%23/);
     });
   await gateway.api.send({ path: '/api/store/fine', apiKey: gateway.key });
   const fine = await eventually('its line', () =>

@@ -19,6 +19,7 @@ const entry = {
   bytesOut: 0,
   reason: '',
   upstreamFailure: null,
+  otherName: null,
 } as const;
 
 t.test('a method is written as text, whatever is in it', async (t) => {

@@ -20,6 +20,7 @@ const request = {
   bytesOut: 2,
   reason: '',
   upstreamFailure: null,
+  otherName: null,
 } as const;
 
 /** What is written with those settings, without the times. */
@@ -70,6 +71,39 @@ const rows: [sentence: string, log: (log: ReturnType<typeof createLogOn>) => voi
         credentialKind: '',
       }),
     '400  GET -  bad_request: path holds %2f  3.1 ms  id r-1  from 127.0.0.1\n',
+  ],
+  [
+    'one under another name than base_url',
+    (log) =>
+      log.access({
+        ...request,
+        method: 'POST',
+        path: '/postern/sign-in',
+        status: 403,
+        outcome: 'cross_site',
+        reason: 'another name than base_url',
+        otherName: {
+          header: 'origin',
+          sent: 'http://10.0.0.5:8080',
+          expected: 'https://stock.example.com',
+        },
+        credentialKind: '',
+      }),
+    '403  POST /postern/sign-in  cross_site: origin http://10.0.0.5:8080 is not base_url https://stock.example.com  3.1 ms  id r-1  from 127.0.0.1\n',
+  ],
+  [
+    'one for another machine',
+    (log) =>
+      log.access({
+        ...request,
+        path: '',
+        status: 421,
+        outcome: 'misdirected',
+        reason: 'host of another machine',
+        otherName: { header: 'host', sent: 'a\u001b[2Jb', expected: 'http://127.0.0.1:8080' },
+        credentialKind: '',
+      }),
+    '421  GET /api/store  misdirected: host of another machine  3.1 ms  id r-1  from 127.0.0.1  host=a\\u{1b}[2Jb  base_url=http://127.0.0.1:8080\n',
   ],
   [
     'one without a response',

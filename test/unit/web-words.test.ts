@@ -48,7 +48,12 @@ t.test('every code has words for a form', async (t) => {
 const general = new Set<RefusalCode>(['too_many_attempts', 'overloaded', 'store_unavailable', 'cross_site']);
 
 t.test('a form has words of its own for each refusal that its endpoint documents', async (t) => {
-  const site = { path: '/postern', title: 'Acme', scripts: {} } as unknown as Site;
+  const site = {
+    path: '/postern',
+    title: 'Acme',
+    origins: ['https://acme.example.com'],
+    scripts: {},
+  } as unknown as Site;
   const common = { minPasswordLength: 12, username: 'ada' };
   const forms: [AnyDefinition, (problem: Problem) => string][] = [
     [bootstrap, (problem) => activatePage(site, { ...common, problem })],

@@ -26,6 +26,16 @@ export function cookieNotice(content: Content): VNode {
   `;
 }
 
+/** The notice about another name than `base_url`, hidden until a script finds it in use, and sets the link. */
+export function nameNotice([own, ...others]: readonly [string, ...string[]]): VNode {
+  return html`
+    <div class="notice notice-problem" data-origins=${[own, ...others].join(' ')} hidden>
+      ${noticeIcon('problem')}
+      <p>This service is at <a href=${`${own}/`}>${own}</a>. You opened it under another name: sign in there.</p>
+    </div>
+  `;
+}
+
 /** A decorative icon in a circle beside a notice. */
 function noticeIcon(kind: keyof typeof shapes): VNode {
   return html`

@@ -7,13 +7,17 @@ import type { Site } from '../site.ts';
 import { errorWords, type NextStep } from './error-words.ts';
 import { waitText } from './problem.ts';
 
-/** State of the page for a refused navigation. */
-export interface ErrorPage {
+/** Facts about a refusal for administrators. */
+export interface Reference {
   readonly status: number;
   /** Code of `errors.ts`, or `validation_error`; for any other, the words of the status are used. */
   readonly code: string;
   readonly detail: string;
   readonly requestId: string;
+}
+
+/** State of the page for a refused navigation. */
+export interface ErrorPage extends Reference {
   readonly missingScopes?: readonly string[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
   /** Path and query to return to after signing in, such as those of the form's page; null: none. */
@@ -72,8 +76,14 @@ function actions(
   `;
 }
 
-/** Facts by which an administrator finds a request: short lines to read out, and an id to copy. */
-function reference({ status, code, detail, requestId }: ErrorPage): VNode {
+/**
+ * Facts by which an administrator finds a request: short lines to read out, and an id to copy. `more`: further facts, each a name
+ * and a value.
+ */
+export function reference(
+  { status, code, detail, requestId }: Reference,
+  more: readonly (readonly [name: string, value: string])[] = [],
+): VNode {
   return html`
     <section class="reference" aria-labelledby="reference">
       <div class="reference-head">
@@ -85,6 +95,7 @@ function reference({ status, code, detail, requestId }: ErrorPage): VNode {
       <dl>
         <div><dt>Response</dt><dd>${`${status} ${detail}`}</dd></div>
         <div><dt>Code</dt><dd><code>${code}</code></dd></div>
+        ${more.map(([name, value]) => html`<div><dt>${name}</dt><dd><code>${value}</code></dd></div>`)}
         <div>
           <dt>Request id</dt>
           <dd><code id="request-id">${requestId}</code></dd>

@@ -3,7 +3,7 @@ import { accountName } from '../components/account-name.ts';
 import { type Emphasis, linkButton, submitButton } from '../components/button.ts';
 import { field } from '../components/field.ts';
 import { renderPage } from '../components/layout.ts';
-import { cookieNotice, notice } from '../components/notice.ts';
+import { cookieNotice, nameNotice, notice } from '../components/notice.ts';
 import { html } from '../html.ts';
 import { returnToQuery } from '../return-to.ts';
 import type { ScriptName, Site } from '../site.ts';
@@ -68,6 +68,7 @@ export function signInPage(site: Site, signIn: SignIn): string {
     address: problem === null ? null : `${site.path}/sign-in${returnToQuery(returnTo)}`,
     content: [
       told.notice !== null && notice('problem', told.notice, 'notice'),
+      nameNotice(site.origins),
       hasLostCookie ? notice('problem', lostCookie) : cookieNotice(blockedCookies),
       hasEnded && html`<p id="ended">You are signed out, or your session has ended.</p>`,
       (signedInAs !== null || isForConsoleAlone) && whyAsked(signIn),
@@ -88,6 +89,7 @@ function scriptsOf({ password, signedInAs = null, returnTo }: SignIn): readonly 
     ...(signedInAs === null ? [] : (['fresh'] as const)),
     ...(returnTo === null ? [] : (['fragment'] as const)),
     'cookies',
+    'name',
   ];
 }
 

@@ -17,6 +17,7 @@ export function createSite(logo: Logo | null = null) {
     path,
     title: 'Acme Asset Store',
     tenant: 'acme-staging',
+    origins: ['https://acme.example.com'],
     ...assets.addresses,
   };
   return { assets, site };
@@ -28,6 +29,7 @@ export async function servePages(
   { assets, site }: ReturnType<typeof createSite>,
   pages: Readonly<Record<string, (site: Site) => string>>,
 ): Promise<string> {
+  let origin = '';
   const server = createServer(({ method, url = '' }, response) => {
     response.setHeader('Content-Security-Policy', policy);
     response.setHeader('X-Content-Type-Options', 'nosniff');
@@ -38,7 +40,9 @@ export async function servePages(
     const page = pages[path.slice(1)];
     if (asset !== undefined) response.setHeader('Content-Type', asset.contentType).end(asset.bytes);
     else if (page !== undefined)
-      response.setHeader('Content-Type', 'text/html; charset=utf-8').end(page(site));
+      response
+        .setHeader('Content-Type', 'text/html; charset=utf-8')
+        .end(page({ ...site, origins: [origin] }));
     else response.writeHead(404).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -46,5 +50,6 @@ export async function servePages(
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return origin;
 }

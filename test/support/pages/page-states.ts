@@ -4,6 +4,7 @@ import { echoPage } from '../../../src/web/pages/echo.ts';
 import { errorPage } from '../../../src/web/pages/error.ts';
 import { homePage } from '../../../src/web/pages/home.ts';
 import { invitationPage, invitationRedeemedPage } from '../../../src/web/pages/invitation.ts';
+import { otherNamePage } from '../../../src/web/pages/other-name.ts';
 import { passwordChangedPage, passwordPage } from '../../../src/web/pages/password.ts';
 import { type SignIn, signInPage } from '../../../src/web/pages/sign-in.ts';
 import { endSessionPage, signedOutPage, signOutPage } from '../../../src/web/pages/sign-out.ts';
@@ -54,6 +55,20 @@ export function errorOf(site: Site, code: RefusalCode, more: object = {}): strin
   });
 }
 
+const longOrigin = `https://${'department-of-records.'.repeat(4)}example.com:8443`;
+
+/** The page about another name, after a refused form or address. */
+const otherNameOf = (site: Site, more: { readonly origin: string; readonly isForm: boolean }) =>
+  otherNamePage(site, {
+    status: 403,
+    code: 'cross_site',
+    detail: 'Cross-site request',
+    requestId: '019a9c5e-7d1b-7c44-9c3a-5f0d0a7e21b4',
+    target: '/postern/sign-in',
+    sent: 'http://10.0.0.5:8080',
+    ...more,
+  });
+
 /** Texts that are as long as they may be, or nearly. */
 const longNamed = (site: Site): Site => ({
   ...site,
@@ -81,6 +96,7 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
   'sign-in-lost-cookie': (site) => signInPage(site, { ...signIn, providers, hasLostCookie: true }),
   'sign-in-blocked-cookies': (site) =>
     signInPage(site, { ...signIn, providers }).replace('data-cookies="true" hidden', ''),
+  'sign-in-other-name': (site) => signInPage({ ...site, origins: [longOrigin] }, { ...signIn, providers }),
   'sign-in-wrong': (site) =>
     signInPage(site, { ...signIn, providers, username: 'alice', problem: { code: 'invalid_credentials' } }),
   'sign-in-throttled': (site) =>
@@ -201,6 +217,8 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
       missingScopes: ['store:read', 'store:write'],
     }),
   'error-cross-site': (site) => errorOf(site, 'cross_site', { isRepeatable: false }),
+  'error-other-name': (site) => otherNameOf(site, { origin: 'https://stock.example.com', isForm: true }),
+  'error-other-name-long': (site) => otherNameOf(longNamed(site), { origin: longOrigin, isForm: false }),
   'error-not-found': (site) => errorOf(site, 'not_found'),
   'error-bad-request': (site) => errorOf(site, 'bad_request'),
   'error-target-too-long': (site) => errorOf(site, 'target_too_long', { returnTo: null }),

@@ -3,6 +3,7 @@ import { echoPage } from '../../../src/web/pages/echo.ts';
 import { errorPage } from '../../../src/web/pages/error.ts';
 import { homePage } from '../../../src/web/pages/home.ts';
 import { invitationPage, invitationRedeemedPage } from '../../../src/web/pages/invitation.ts';
+import { otherNamePage } from '../../../src/web/pages/other-name.ts';
 import { passwordPage } from '../../../src/web/pages/password.ts';
 import { signInPage } from '../../../src/web/pages/sign-in.ts';
 import { endSessionPage, signedOutPage } from '../../../src/web/pages/sign-out.ts';
@@ -101,6 +102,22 @@ export const pagesWith: Readonly<Record<string, (text: string) => string>> = {
       isRepeatable: true,
       home: text,
     }),
+  'other name': (text) =>
+    otherNamePage(siteNamed(text), {
+      status: 403,
+      code: text,
+      detail: text,
+      requestId: text,
+      origin: text,
+      target: text,
+      sent: text,
+      isForm: true,
+    }),
+  'sign-in under another name': (text) =>
+    signInPage(
+      { ...site, origins: [text, text] },
+      { returnTo: null, password: true, providers: [], problem: null },
+    ),
   echo: (text) =>
     echoPage(siteNamed(text), {
       method: text,
