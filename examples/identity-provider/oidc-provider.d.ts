@@ -4,6 +4,7 @@ declare module 'oidc-provider' {
 
   export class Provider {
     constructor(issuer: string, configuration: object);
+    use(middleware: (context: { body: unknown }, next: () => Promise<void>) => Promise<void>): void;
     listen(port: number, host: string): Server;
   }
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { Provider } from 'oidc-provider';
+import { style } from './page.ts';
 
 /** A provider to start. */
 export interface LocalProviderOptions {
@@ -44,30 +45,50 @@ export const accounts: Readonly<Record<string, object>> = {
  */
 export async function startLocalProvider(options: LocalProviderOptions): Promise<Server> {
   const { issuer, keys = [await generateKey()] } = options;
-  const provider = new Provider(issuer, {
-    clients: clientsOf(options),
-    jwks: { keys },
-    cookies: { keys: ['the cookies of an example'] },
-    responseTypes: ['code', 'id_token'],
-    claims: {
-      openid: ['sub'],
-      profile: ['name', 'preferred_username'],
-      email: ['email', 'email_verified'],
-      groups: ['groups'],
-    },
-    // Claims of the scopes stand in the ID token, as they do with most providers: userinfo is never asked.
-    conformIdTokenClaims: false,
-    findAccount: (_context: unknown, id: string) => findAccount(id),
-    features: { devInteractions: { enabled: true }, backchannelLogout: { enabled: true } },
-    // Its own dispatcher refuses loopback, where all of this example is.
-    fetch: (url: string, { dispatcher: _, ...call }: RequestInit & { dispatcher?: unknown }) =>
-      fetch(url, call),
-    ttl: { AccessToken: 600, Grant: 3600, IdToken: 600, Interaction: 600, Session: 3600 },
+  const provider = withoutWarnings(
+    () =>
+      new Provider(issuer, {
+        clients: clientsOf(options),
+        jwks: { keys },
+        cookies: { keys: ['the cookies of an example'] },
+        responseTypes: ['code', 'id_token'],
+        claims: {
+          openid: ['sub'],
+          profile: ['name', 'preferred_username'],
+          email: ['email', 'email_verified'],
+          groups: ['groups'],
+        },
+        // Claims of the scopes stand in the ID token, as they do with most providers: userinfo is never asked.
+        conformIdTokenClaims: false,
+        findAccount: (_context: unknown, id: string) => findAccount(id),
+        features: { devInteractions: { enabled: true }, backchannelLogout: { enabled: true } },
+        // Its own dispatcher refuses loopback, where all of this example is.
+        fetch: (url: string, { dispatcher: _, ...call }: RequestInit & { dispatcher?: unknown }) =>
+          fetch(url, call),
+        ttl: { AccessToken: 600, Grant: 3600, IdToken: 600, Interaction: 600, Session: 3600 },
+      }),
+  );
+  provider.use(async (context, next) => {
+    await next();
+    // Its pages for development come with fonts of another host.
+    if (typeof context.body === 'string')
+      context.body = context.body.replace(/<style>[\s\S]*?<\/style>/, `<style>${style}</style>`);
   });
   const { hostname, port } = new URL(issuer);
   const server = provider.listen(Number(port), hostname);
   await once(server, 'listening');
   return server;
+}
+
+/** Calls a function whose warnings are about use in production. */
+function withoutWarnings<T>(work: () => T): T {
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    return work();
+  } finally {
+    console.warn = warn;
+  }
 }
 
 /** A signing key as private JWK, under a name of its own. */

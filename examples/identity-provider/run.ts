@@ -5,12 +5,27 @@ import { createInterface } from 'node:readline';
 import { loadConfig } from '../../src/config/load.ts';
 import { formatProblem } from '../../src/config/report/problems.ts';
 import { startPage } from './page.ts';
-import { accounts, startLocalProvider } from './provider.ts';
+import type * as ProviderModule from './provider.ts';
 
+/** The provider, which the packages for development bring; ends the process with a sentence if they are missing. */
+async function loadProvider(): Promise<typeof ProviderModule> {
+  try {
+    return await import('./provider.ts');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    process.stderr.write('The example needs the packages for development, its provider among them: npm ci\n');
+    process.exit(1);
+  }
+}
+
+const { accounts, startLocalProvider } = await loadProvider();
 // What to run; the addresses in it are where everything is.
 const file = process.argv[2] ?? join(import.meta.dirname, 'postern.yaml');
 const { config, problems = [] } = loadConfig(file, process.env);
-if (config === undefined) throw new Error(problems.map((problem) => formatProblem(file, problem)).join('\n'));
+if (config === undefined) {
+  for (const problem of problems) process.stderr.write(`${formatProblem(file, problem)}\n`);
+  process.exit(2);
+}
 
 const { issuer, redirect_uri: redirectUri = '' } = config.identity_providers.idp!;
 const gatewayAddress = `http://${config.listen.host}:${config.listen.port}`;
