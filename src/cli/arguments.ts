@@ -2,7 +2,11 @@ import { parseArgs } from 'node:util';
 import { suggestion } from '../rules/nearest-name.ts';
 import { type Call, type Command, Failure, type Options, type Terminal } from './command.ts';
 
-const config = { short: 'c', value: 'FILE', help: 'the configuration; default: the file in POSTERN_CONFIG' };
+const config = {
+  short: 'c',
+  value: 'FILE',
+  help: 'the configuration; default: the file in POSTERN_CONFIG, else ./postern.yaml',
+};
 const json = { help: 'print the result as JSON' };
 const help = { short: 'h', help: 'print this text' };
 

@@ -1,7 +1,7 @@
 import type { Creation } from '../runtime/store-files.ts';
 
 /** The part of the process that commands use. */
-export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env' | 'on' | 'exit'>;
+export type Terminal = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env' | 'cwd' | 'on' | 'exit'>;
 
 /** An option of a command. */
 export interface Option {
@@ -33,8 +33,8 @@ export interface Command {
   readonly details?: string;
   /** Options besides the common ones, in the order of the help; default: none. */
   readonly options?: Options;
-  /** `none`: the command reads no configuration; `optional`: it can run without one. Default: `--config FILE` is needed. */
-  readonly configuration?: 'none' | 'optional';
+  /** `none`: the command reads no configuration. Default: it reads that of `--config`, or finds one. */
+  readonly configuration?: 'none';
   /**
    * `none`: the command doesn't open the configured stores; `first-start`: it creates their files if nothing suggests an
    * earlier start. Default: it opens them, and without `--create` they must exist.

@@ -14,13 +14,16 @@ export const commands: readonly Command[] = [
     options: {
       quickstart: { help: 'print where to begin, in a browser and in a terminal' },
       upstream: {
-        value: 'URL',
+        value: 'ADDRESS',
         isAlternative: true,
-        help: `do without a configuration: put a sign-in page on 127.0.0.1:8080 in front of this service, keep the data in ./data,
-and print where to begin`,
+        help: `try it without a configuration: sign-in, console and keys in front of the service at this address (:9000,
+localhost:9000, http://HOST:PORT, unix:PATH), with the data in ./data; it prints where to begin`,
+      },
+      listen: {
+        value: '[HOST:]PORT',
+        help: 'with --upstream: listen there instead of on 127.0.0.1:8080',
       },
     },
-    configuration: 'optional',
     stores: 'first-start',
     hasNoResult: true,
     run: async (call) => {
@@ -69,7 +72,6 @@ as sha256sum prints it; the copy is first made beside the records, which needs r
       from: { value: 'ADDRESS', help: 'records to copy; default: stores.records of the configuration' },
       to: { value: 'ADDRESS', help: 'empty store to copy to; default: likewise' },
     },
-    configuration: 'optional',
     stores: 'none',
     run: async (call) => (await import('./records.ts')).copyAllRecords(call),
   },

@@ -1,27 +1,41 @@
-import { type LoadedConfig, loadConfig, loadConfigText } from '../config/load.ts';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { type ConfigProblem, type Finding, formatProblem } from '../config/report/problems.ts';
 import { notesOf } from '../config/rules/warnings.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { type Creation, problemsOfStoreFiles } from '../runtime/store-files.ts';
 import { type Call, Failure } from './command.ts';
-import { tryOutConfiguration } from './serve/try-out.ts';
 import { printResult } from './terminal.ts';
 
 /** A configuration file as read: its values, or its problems. */
 export type ReadConfig = LoadedConfig & { readonly file: string };
 
-/** Reads the file of `--config` or else `POSTERN_CONFIG`, or the configuration for `--upstream`; else throws Failure `usage`. */
-export function readConfig({ text, terminal }: Call): ReadConfig {
-  const upstream = text('upstream');
-  if (upstream !== undefined) {
-    if (text('config') !== undefined)
-      throw new Failure('usage', '--upstream and --config exclude each other');
-    const folder = process.cwd();
-    return { ...loadConfigText(tryOutConfiguration(upstream), folder, terminal.env), file: '--upstream' };
-  }
-  const file = text('config') || terminal.env.POSTERN_CONFIG;
-  if (!file) throw new Failure('usage', 'no configuration: give --config FILE or set POSTERN_CONFIG');
-  return { ...loadConfig(file, terminal.env), file };
+/** The file that every command finds by itself in the current folder. */
+export const ownFile = 'postern.yaml';
+/** The configuration of the last trial in the current folder, for every command but `serve`. */
+export const trialFile = 'data/trial.yaml';
+
+/** Reads the file of `--config`, else `POSTERN_CONFIG`, else {@link foundFile}; throws Failure `usage` if there is none. */
+export function readConfig(call: Call, found = [ownFile, trialFile]): ReadConfig {
+  const { env } = call.terminal;
+  const file = namedFile(call) ?? foundFile(call, found);
+  if (file === undefined)
+    throw new Failure(
+      'usage',
+      'no configuration: give --config FILE, set POSTERN_CONFIG, or write ./postern.yaml with postern init',
+    );
+  return { ...loadConfig(resolve(call.terminal.cwd(), file), env), file };
+}
+
+function namedFile({ text, terminal }: Call): string | undefined {
+  return text('config') || terminal.env.POSTERN_CONFIG || undefined;
+}
+
+/** The first of these files that the current folder has; undefined if there is none, or if the call names a file. */
+export function foundFile(call: Call, files = [ownFile, trialFile]): string | undefined {
+  if (namedFile(call) !== undefined) return undefined;
+  return files.find((file) => existsSync(resolve(call.terminal.cwd(), file)));
 }
 
 /** Configuration of a file; throws Failure `configuration` with all problems at once. */

@@ -6,8 +6,8 @@ const program = 'usage: postern ';
 
 /** Usage of a command: its words, operands and own options. */
 export function usageOf({ name, operands = [], options = {}, configuration }: Command): string {
-  const config = configuration === 'optional' ? '[--config FILE]' : '--config FILE';
-  const words = [...operands, ...synopsisOf(options), ...(configuration === 'none' ? [] : [config])];
+  const config = configuration === 'none' ? [] : ['[--config FILE]'];
+  const words = [...operands, ...synopsisOf(options), ...config];
   return hanging(program, [name, ...words]);
 }
 
@@ -25,7 +25,7 @@ export function overviewOf(commands: readonly Command[]): string {
   );
   const width = Math.max(...named.map(([name]) => name.length));
   const lines = named.map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}\n`);
-  return `usage: postern <command> --config FILE\n\n${lines.join('')}\n${linesOf(commonOptions)}\n${exitCodes}
+  return `usage: postern <command> [--config FILE]\n\n${lines.join('')}\n${linesOf(commonOptions)}\n${exitCodes}
 postern help <command> explains the options; postern version prints the version.
 `;
 }

@@ -111,6 +111,6 @@ function createTerminal(functions: object, isTTY = false) {
   };
   const stdout = Object.assign(new Writable({ write }), { isTTY });
   const stderr = new Writable({ write });
-  const terminal = { stdin: Readable.from([]), stdout, stderr, env: {}, ...functions };
+  const terminal = { stdin: Readable.from([]), stdout, stderr, env: {}, cwd: process.cwd, ...functions };
   return { terminal: terminal as unknown as Terminal, printed: () => pieces.join('') };
 }

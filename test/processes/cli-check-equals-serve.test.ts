@@ -32,6 +32,7 @@ async function outcomeOf(command: string, file: string) {
   };
   const terminal = {
     env: { WORD: 'many' },
+    cwd: process.cwd,
     stdout: { write: written, once() {}, off() {} },
     stderr: {
       write(text: string) {

@@ -1,15 +1,11 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import t from 'tap';
 import { parse } from 'yaml';
-import { tryOutLines } from '../../src/cli/serve/quickstart-lines.ts';
-import { tryOutConfiguration } from '../../src/cli/serve/try-out.ts';
 import { createCommandFolder, type ServeProcess } from '../support/gateway/command.ts';
+import { runLines } from '../support/gateway/printed-lines.ts';
 import { navigation } from '../support/pages/web.ts';
 import { guessPort } from '../support/servers/loopback-port.ts';
-import { startRecordingUpstream } from '../support/servers/recording-upstream.ts';
 
 const onFreePort = { host: '127.0.0.1', port: 0 };
 const quickstart = parse(readFileSync(join(import.meta.dirname, '../../config/quickstart.yaml'), 'utf8'));
@@ -29,15 +25,7 @@ function passwordIn({ printed }: ServeProcess): string {
 /** Runs the shell lines that were printed, and gives the lines they print. */
 function runPrinted(serving: ServeProcess, password = passwordIn(serving)): Promise<string[]> {
   const { stderr } = serving.printed();
-  return runLines(stderr.replace(`PASSWORD=${passwordIn(serving)}`, `PASSWORD=${password}`).split('\n'));
-}
-
-async function runLines(shown: readonly string[]): Promise<string[]> {
-  const script = shown.filter((line) => line.startsWith('  ')).join('\n');
-  // An interactive zsh takes # for a command, and ! for its history.
-  if (/^\s*#|!/m.test(script)) throw new Error(`can't be pasted into zsh: ${script}`);
-  const { stdout } = await promisify(execFile)('sh', ['-euc', script]);
-  return stdout.trimEnd().split('\n');
+  return runLines(stderr.replace(`PASSWORD=${passwordIn(serving)}`, `PASSWORD=${password}`));
 }
 
 t.test('the lines of --quickstart can be pasted and do what they say', async (t) => {
@@ -70,37 +58,6 @@ t.test('the lines of --quickstart can be pasted and do what they say', async (t)
   t.notMatch(again.printed().stderr, /bootstrap/, 'somebody is activated already');
   t.equal(passwordIn(again), "'the password of admin'", 'nobody but its owner knows it');
   t.match(await runPrinted(again, password), walk);
-});
-
-t.test('a try-out in front of a service, without a file', async (t) => {
-  const upstream = await startRecordingUpstream();
-  t.teardown(() => upstream.close());
-  const tried = parse(tryOutConfiguration(upstream.url));
-  t.equal(tried.web.title, new URL(upstream.url).host);
-  t.match(tried, { listen: { host: '127.0.0.1', port: 8080 }, base_url: 'http://127.0.0.1:8080' });
-  const folder = createCommandFolder(t, {
-    bootstrap: {},
-    scopes: {},
-    ...tried,
-    listen: onFreePort,
-    management: onFreePort,
-  });
-  const { port, printed } = await folder.serve();
-  const [, token] = /bootstrap token: (\S+)/.exec(printed().stderr) ?? [];
-  const url = `http://127.0.0.1:${port}`;
-  t.match(
-    printed().stderr,
-    `\npostern: create the first administrator at: ${url}/postern/activate#token=${token}\n`,
-  );
-  const credentials = { bootstrapToken: token ?? null, password: 'a-password-of-the-tests' };
-  const lines = await runLines(tryOutLines({ url, pages: null }, credentials));
-  t.match(lines, [/^\{"id":"[^"]*","username":"admin"\}$/, /"code":"not_authenticated"/]);
-  t.strictSame(
-    upstream.seen.map(({ target }) => target),
-    ['/'],
-    'the service sees the caller who signed in, and nobody else',
-  );
-  t.strictSame(upstream.seen[0]!.values('x-auth-username'), ['admin']);
 });
 
 t.test('the addresses are those of the configuration', async (t) => {

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { createCommandFolder, runPostern } from '../support/gateway/command.ts';
+import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 const secret = 'hunter2-in-the-arguments';
@@ -63,12 +64,32 @@ const wrongUsages = [
   {
     name: 'an upstream that is no address',
     args: ['serve', '--upstream', 'localhost'],
-    says: /^postern: --upstream must be http\(s\):\/\/HOST:PORT .*\nusage: postern serve .*--upstream URL/,
+    says: /^postern: --upstream must be HOST:PORT, :PORT, .*\nusage: postern serve .*--upstream ADDRESS/,
   },
   {
     name: 'an upstream beside a configuration',
     args: ['serve', '--upstream', 'http://127.0.0.1:1', '--config', 'postern.yaml'],
-    says: /^postern: --upstream and --config exclude each other\n/,
+    says: /^postern: --upstream and --config exclude each other: a trial has no file; "postern init" writes one\n/,
+  },
+  {
+    name: 'an upstream beside the quick start',
+    args: ['serve', '--quickstart', '--upstream', ':1'],
+    says: /^postern: --upstream and --quickstart exclude each other: a trial prints where to begin anyway\n/,
+  },
+  {
+    name: "an upstream that is Postern's own address",
+    args: ['serve', '--upstream', ':8080'],
+    says: /^postern: --upstream is Postern's own address .*; --listen \[HOST:\]PORT has Postern listen elsewhere\n/,
+  },
+  {
+    name: 'a malformed address to listen on',
+    args: ['serve', '--upstream', ':1', '--listen', '::'],
+    says: /^postern: --listen must be PORT or HOST:PORT/,
+  },
+  {
+    name: 'an address to listen on beside a configuration',
+    args: ['serve', '--listen', ':8080'],
+    says: /^postern: --listen goes with --upstream: a configuration has the key listen\n/,
   },
   {
     name: 'an option of another command',
@@ -101,12 +122,22 @@ const wrongUsages = [
     args: ['key', 'create', '--user'],
     says: /'--user <value>' argument missing\n/,
   },
-  { name: 'no configuration', args: ['user', 'list'], says: /--config FILE or set POSTERN_CONFIG\n/ },
+  {
+    name: 'no configuration',
+    args: ['user', 'list'],
+    says: /--config FILE, set POSTERN_CONFIG, or write \.\/postern\.yaml with postern init\n/,
+  },
 ];
+
+const emptyFolder = makeTemporaryFolder('postern-usage-');
+t.teardown(() => rmSync(emptyFolder, { recursive: true, force: true }));
 
 for (const { name, args, says } of wrongUsages) {
   t.test(`${name} is wrong usage`, async (t) => {
-    const { code, stdout, stderr } = await runPostern(args, { env: { POSTERN_CONFIG: '' } });
+    const { code, stdout, stderr } = await runPostern(args, {
+      env: { POSTERN_CONFIG: '' },
+      cwd: emptyFolder,
+    });
     t.equal(code, 2);
     t.equal(stdout, '');
     t.match(stderr, says);

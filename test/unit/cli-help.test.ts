@@ -23,7 +23,7 @@ for (const command of commands)
   });
 
 t.test('help shows an option only where the command reads it', async (t) => {
-  t.strictSame(explained(help('serve')), ['quickstart', 'upstream', 'create', 'config', 'help']);
+  t.strictSame(explained(help('serve')), ['quickstart', 'upstream', 'listen', 'create', 'config', 'help']);
   t.strictSame(explained(help('check')), ['config', 'json', 'help']);
   t.strictSame(explained(help('openapi')), ['json', 'help']);
   t.strictSame(explained(help('user list')), ['create', 'config', 'json', 'help']);
@@ -54,6 +54,6 @@ t.test('usage shows what is required, may be left out, excludes another and may 
   };
   t.equal(
     usageOf(command),
-    'usage: postern thing add NAME --user NAME [--one | --other N] [--set NAME]...\n               --config FILE\n',
+    'usage: postern thing add NAME --user NAME [--one | --other N] [--set NAME]...\n               [--config FILE]\n',
   );
 });

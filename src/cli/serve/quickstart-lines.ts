@@ -1,3 +1,5 @@
+import { accessScope } from '../setup/configuration-text.ts';
+
 const username = 'admin';
 
 /** Addresses of a gateway. */
@@ -54,15 +56,37 @@ export function quickstartLines(urls: GatewayUrls, credentials: FirstCredentials
   ]);
 }
 
-/** Like {@link quickstartLines}, but with shell lines for a service behind the gateway. */
-export function tryOutLines(urls: GatewayUrls, credentials: FirstCredentials): string[] {
-  return printedLines(urls, credentials, [
-    ...signingIn(credentials),
+/** Like {@link quickstartLines}, but with shell lines for a service behind the gateway, and how to keep the trial. */
+export function trialLines(urls: GatewayUrls, credentials: FirstCredentials): string[] {
+  const { bootstrapToken: token, password } = credentials;
+  const variables =
+    token === null
+      ? `NAME='your user name' PASSWORD='your password'`
+      : `NAME=${username} PASSWORD=${password}`;
+  return [
+    ...withPage(urls, token, [
+      `URL=${urls.url}`,
+      variables,
+      ...(token === null ? [] : activation(token, `'"$NAME"'`)),
+      '',
+      heading('Sign in'),
+      'TOKEN=$(curl -s $URL/api/login/access-token --data-urlencode "username=$NAME" \\',
+      `  --data-urlencode "password=$PASSWORD" | ${extract('access_token')})`,
+      `test "$TOKEN" || echo 'Sign-in failed: put your user name and password in the lines above'`,
+      '',
+      heading('Mint an API key for the service, which is shown only this time'),
+      'KEY=$(curl -s $URL/api/admin/api-keys/ -H "Authorization: Bearer $TOKEN" \\',
+      `  -H 'Content-Type: application/json' -d '{"label":"first key","scopes":["${accessScope}"]}' | ${extract('key')})`,
+      'echo "The key: $KEY"',
+      '',
+      heading('Call the service without the key, which is 401, and with it'),
+      'curl -s $URL/; echo',
+      'curl -s $URL/ -H "X-API-Key: $KEY"; echo',
+    ]),
+    'Commands in this folder work on this trial: postern user list',
+    'To keep it, with its users and keys: postern init',
     '',
-    heading('Call the service, without a credential (401) and with one'),
-    'curl -s $URL/; echo',
-    'curl -s $URL/ -H "Authorization: Bearer $TOKEN"; echo',
-  ]);
+  ];
 }
 
 /** The address of the form for the first administrator, with the token filled in; undefined if there is no such form. */
@@ -80,13 +104,18 @@ function printedLines(
   { bootstrapToken, password }: FirstCredentials,
   lines: readonly string[],
 ): string[] {
-  const { url, pages } = urls;
-  const variables = [
-    `URL=${url} JAR=$(mktemp)`,
+  return withPage(urls, bootstrapToken, [
+    `URL=${urls.url} JAR=$(mktemp)`,
     // Random: everyone would know a password from a document.
     bootstrapToken === null ? `PASSWORD='the password of ${username}'` : `PASSWORD=${password}`,
-  ];
-  const indented = [...variables, ...lines].map((line) => (line === '' ? '' : `  ${line}`));
+    ...lines,
+  ]);
+}
+
+/** Shell lines, indented, after the address of the page to begin with if there are pages. */
+function withPage(urls: GatewayUrls, bootstrapToken: string | null, lines: readonly string[]): string[] {
+  const { url, pages } = urls;
+  const indented = lines.map((line) => (line === '' ? '' : `  ${line}`));
   if (pages === null) return ['', 'Try it in another terminal:', '', ...indented, ''];
   const page = activationAddress(urls, bootstrapToken) ?? `${url}${pages.start}`;
   return ['', `Open it in a browser: ${page}`, '', 'Or try it in another terminal:', '', ...indented, ''];
@@ -103,11 +132,11 @@ function signingIn({ bootstrapToken }: FirstCredentials): string[] {
   ];
 }
 
-function activation(token: string): string[] {
+function activation(token: string, name = username): string[] {
   return [
     '',
     heading('Create the first administrator'),
     `curl -s $URL/api/bootstrap/activate -H 'Content-Type: application/json' \\`,
-    `  -d '{"token":"${token}","username":"${username}","password":"'"$PASSWORD"'"}'; echo`,
+    `  -d '{"token":"${token}","username":"${name}","password":"'"$PASSWORD"'"}'; echo`,
   ];
 }

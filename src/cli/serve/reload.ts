@@ -5,7 +5,7 @@ import type { Log } from '../../log/log.ts';
 import { stateNow, WatchedFiles } from '../../runtime/watched-files.ts';
 import type { RunningGateway } from '../../serve/running-gateway.ts';
 import type { Call } from '../command.ts';
-import { linesOf, type ReadConfig, readConfig, warningLines } from '../configuration.ts';
+import { linesOf, type ReadConfig, warningLines } from '../configuration.ts';
 
 /** Pause between a change and reading it, ms: more files may be about to change. */
 const settleMs = 200;
@@ -23,7 +23,7 @@ type Reloadable = Pick<RunningGateway, 'reload' | 'reloadFailed'>;
  * and the running one stays; a valid one that can't be applied yet, because of a file or a store, is tried again.
  */
 export class ConfigurationWatch {
-  readonly #call: Call;
+  readonly #read: () => ReadConfig;
   readonly #log: Log;
   #gateway: Reloadable | null = null;
   /** True if something has changed that hasn't been read yet. */
@@ -36,11 +36,12 @@ export class ConfigurationWatch {
   #underway: Promise<void> = Promise.resolve();
   #retryInMs = retryDelayMs;
 
-  constructor(call: Call, read: ReadConfig, log: Log) {
-    this.#call = call;
+  /** `read` reads the configuration again; `first` is what it has read. */
+  constructor({ terminal }: Pick<Call, 'terminal'>, read: () => ReadConfig, first: ReadConfig, log: Log) {
+    this.#read = read;
     this.#log = log;
-    this.#watch(read);
-    call.terminal.on('SIGHUP', () => this.#reload());
+    this.#watch(first);
+    terminal.on('SIGHUP', () => this.#reload());
   }
 
   /** Applies changes to this gateway from now on, and at once if something has changed since the configuration was read. */
@@ -78,7 +79,7 @@ export class ConfigurationWatch {
 
   async #reloadNow(gateway: Reloadable): Promise<void> {
     const before = statesOf(this.#watched);
-    const next = readConfig(this.#call);
+    const next = this.#read();
     this.#watch(next);
     this.#states = new Map([...statesOf(this.#watched), ...before]);
     if (next.config === undefined) {

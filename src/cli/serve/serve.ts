@@ -10,19 +10,33 @@ import { exitOnUncaught } from '../../serve/exit-on-uncaught.ts';
 import type { RunningGateway } from '../../serve/running-gateway.ts';
 import { collectGarbageWhenIdle } from '../../workers/idle-garbage.ts';
 import { type Call, Failure } from '../command.ts';
-import { findingsFailure, type ReadConfig, readConfig, requireServableConfig } from '../configuration.ts';
-import { activationAddress, type GatewayUrls, quickstartLines, tryOutLines } from './quickstart-lines.ts';
+import {
+  findingsFailure,
+  foundFile,
+  ownFile,
+  type ReadConfig,
+  readConfig,
+  requireServableConfig,
+} from '../configuration.ts';
+import { activationAddress, type GatewayUrls, quickstartLines, trialLines } from './quickstart-lines.ts';
 import { ConfigurationWatch, fileFailureOf, logWarnings } from './reload.ts';
 
 /** `serve`: runs the gateway until `stopRequested` resolves, then drains it; returns at once if it is still starting. */
 export async function serve(call: Call, stopRequested: Promise<void>): Promise<void> {
-  const read = readConfig(call);
+  const isTrial = call.text('upstream') !== undefined;
+  if (!isTrial && call.text('listen') !== undefined)
+    throw new Failure('usage', '--listen goes with --upstream: a configuration has the key listen');
+  const readAgain = isTrial
+    ? await (await import('../setup/trial.ts')).prepareTrial(call)
+    : () => readConfig(call, [ownFile]);
+  const read = readAgain();
   const config = requireServableConfig(read, call.creates);
   const writer = createLineWriter(1);
   const log = createLog({ ...config.log, writer, isTerminal: call.terminal.stdout.isTTY });
   exitOnUncaught(call.terminal, log);
-  logWarnings(read, log);
-  const watch = new ConfigurationWatch(call, read, log);
+  // The configuration of a trial isn't the user's.
+  if (!isTrial) logWarnings(read, log);
+  const watch = new ConfigurationWatch(call, readAgain, read, log);
   const gateway = await Promise.race([start(call, read, config, { log, writer }), stopRequested]);
   if (gateway === undefined) return;
   watch.applyTo(gateway);
@@ -98,7 +112,9 @@ function announcement(call: Call, config: Config, gateway: RunningGateway): stri
   const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${textOf(address)}`;
   // The configuration can't name a port that the system chooses at the start.
   const urls = urlsOf(config, config.listen.port === 0 ? url : baseUrl);
+  const file = call.text('upstream') === undefined ? foundFile(call, [ownFile]) : undefined;
   return [
+    ...(file === undefined ? [] : [`postern: configuration: ${file}`]),
     `postern: listening on ${url}, management on http://${textOf(managementAddress)}`,
     ...(web === undefined ? [] : pageLines(web, baseUrl)),
     ...(bootstrapToken === null ? [] : [`postern: bootstrap token: ${bootstrapToken}`]),
@@ -110,7 +126,7 @@ function announcement(call: Call, config: Config, gateway: RunningGateway): stri
 function beginning(call: Call, urls: GatewayUrls, bootstrapToken: string | null): string[] {
   const credentials = { bootstrapToken, password: randomBytes(12).toString('hex') };
   if (call.isSet('quickstart')) return quickstartLines(urls, credentials);
-  if (call.text('upstream') !== undefined) return tryOutLines(urls, credentials);
+  if (call.text('upstream') !== undefined) return trialLines(urls, credentials);
   const address = activationAddress(urls, bootstrapToken);
   return address === undefined ? [] : [`postern: create the first administrator at: ${address}`];
 }

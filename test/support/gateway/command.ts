@@ -29,6 +29,8 @@ export interface CommandOptions {
   /** Standard input; empty by default. */
   readonly input?: string | Buffer;
   readonly env?: Record<string, string>;
+  /** Default: the folder of the tests. */
+  readonly cwd?: string;
 }
 
 /** A `postern serve` that runs as a process of its own. */
@@ -70,16 +72,19 @@ export function createCommandFolder(
     folder,
     configFile,
     run: (args, options) => runPostern([...args, '--config', configFile], options),
-    async serve(args = [], nodeArgs = []) {
-      const started = startPostern(['serve', ...args, '--config', configFile], { nodeArgs });
-      t.teardown(async () => {
-        started.child.kill('SIGKILL');
-        await started.ended;
-      });
-      const [port, managementPort] = await portsOf(started);
-      return { ...started, port, managementPort, api: createApiClient(port, createSecretWatch()) };
-    },
+    serve: (args = [], nodeArgs = []) =>
+      untilListening(t, startPostern(['serve', ...args, '--config', configFile], { nodeArgs })),
   };
+}
+
+/** Waits until a gateway listens; it is killed at the end of the test. */
+export async function untilListening(t: TestScope, started: StartedCommand): Promise<ServeProcess> {
+  t.teardown(async () => {
+    started.child.kill('SIGKILL');
+    await started.ended;
+  });
+  const [port, managementPort] = await portsOf(started);
+  return { ...started, port, managementPort, api: createApiClient(port, createSecretWatch()) };
 }
 
 /**
@@ -88,9 +93,9 @@ export function createCommandFolder(
  */
 export async function runPostern(
   args: readonly string[],
-  { input = '', env = {} }: CommandOptions = {},
+  { input = '', env = {}, cwd = process.cwd() }: CommandOptions = {},
 ): Promise<CommandResult> {
-  if (args[0] === 'serve') return startPostern(args, { env }).ended;
+  if (args[0] === 'serve') return startPostern(args, { env, cwd }).ended;
   const stdout = collect();
   const stderr = collect();
   const terminal = {
@@ -98,6 +103,7 @@ export async function runPostern(
     stdout: stdout.stream,
     stderr: stderr.stream,
     env: { ...process.env, ...env },
+    cwd: () => cwd,
   };
   const code = await run(args, terminal as unknown as Terminal);
   return resultOf(code, stdout.text(), stderr.text());
@@ -124,9 +130,10 @@ export function startPostern(
   {
     nodeArgs = [],
     env = {},
-  }: { readonly nodeArgs?: readonly string[]; readonly env?: Record<string, string> } = {},
+    cwd = process.cwd(),
+  }: Omit<CommandOptions, 'input'> & { readonly nodeArgs?: readonly string[] } = {},
 ): StartedCommand {
-  const child = spawnNode([...nodeArgs, mainFile, ...args], { env: { ...process.env, ...env } });
+  const child = spawnNode([...nodeArgs, mainFile, ...args], { env: { ...process.env, ...env }, cwd });
   let stdout = '';
   let stderr = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {

@@ -1,0 +1,132 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfigText } from '../../config/load.ts';
+import type { ConfigProblem } from '../../config/report/problems.ts';
+import { parseUpstreamAddress } from '../../config/values/upstream-address.ts';
+import { hostAndPort } from '../../proxy/upstream-failure.ts';
+import { type Call, Failure } from '../command.ts';
+import { type ReadConfig, trialFile } from '../configuration.ts';
+import {
+  freePort,
+  type ListenAddress,
+  originOf,
+  parseListenAddress,
+  parseServiceAddress,
+  portOfService,
+  usedPort,
+} from './addresses.ts';
+import { configurationText, type Setup } from './configuration-text.ts';
+
+/** Folder of a trial's data, in the current one. */
+export const dataFolder = 'data';
+/** Defaults of a first configuration. */
+export const defaults = { tenant: 'main', host: '127.0.0.1', port: 8080, managementPort: 9090 } as const;
+
+const heading = `# The last trial in this folder (postern serve --upstream). Commands in the folder above read this file while there is no
+# postern.yaml; "postern init" writes one, on the same users and keys.
+`;
+
+/**
+ * Prepares a trial in front of the service of `--upstream`: its configuration is written to `./data`, where commands find it.
+ * Resolves to the reader of the configuration. Rejects with Failure, having written nothing, if the trial can't run.
+ */
+export async function prepareTrial(call: Call): Promise<() => ReadConfig> {
+  for (const other of ['config', 'quickstart'])
+    if (call.text(other) !== undefined || call.isSet(other))
+      throw new Failure('usage', `--upstream and --${other} exclude each other: ${exclusions[other]}`);
+  const folder = call.terminal.cwd();
+  const setup = await trialSetup(call, folder);
+  const text = `${heading}${configurationText(setup)}`;
+  const read = (): ReadConfig => ({
+    ...loadConfigText(text, join(folder, dataFolder), call.terminal.env),
+    file: trialFile,
+  });
+  const { problems = [] } = read();
+  if (problems.length > 0) throw new Failure('usage', problems.map(sentenceOf).join('; '));
+  write(folder, text);
+  return read;
+}
+
+const exclusions: Readonly<Record<string, string>> = {
+  config: 'a trial has no file; "postern init" writes one',
+  quickstart: 'a trial prints where to begin anyway',
+};
+
+async function trialSetup(call: Call, folder: string): Promise<Setup> {
+  const upstream = parsed('upstream', () => parseServiceAddress(call.requireText('upstream'), folder));
+  const wanted = parsed('listen', () =>
+    parseListenAddress(call.text('listen') ?? String(defaults.port), defaults.host),
+  );
+  const service = portOfService(upstream);
+  const listen = { ...wanted, port: service === wanted.port ? wanted.port : await listenPort(wanted) };
+  const taken = [listen.port, ...(service === undefined ? [] : [service])];
+  const baseUrl = originOf(listen);
+  return {
+    tenant: defaults.tenant,
+    baseUrl,
+    listen,
+    management: {
+      host: defaults.host,
+      port: await freePort(defaults.host, defaults.managementPort, taken),
+    },
+    upstream,
+    title: titleOf(upstream),
+    console: baseUrl,
+    folder: '',
+  };
+}
+
+/** Runs a parser of an option's text; a RangeError becomes Failure `usage`. */
+export function parsed<T>(option: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Failure('usage', `--${option} ${error.message}`, error);
+  }
+}
+
+/** The title of pages in front of an upstream: its host and port, if it has them. */
+export function titleOf(upstream: string): string {
+  const address = parseUpstreamAddress(upstream);
+  return address.kind === 'server' ? address.authority : 'My service';
+}
+
+/** The port to listen on. It is tried before anything is written: another trial in this folder may be running on it. */
+async function listenPort(address: ListenAddress): Promise<number> {
+  try {
+    return await usedPort(address);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const reason = code === 'EADDRINUSE' ? 'the address is in use' : `${code}`;
+    const cure = 'choose another one with --listen [HOST:]PORT';
+    throw new Failure(
+      'failed',
+      `can't listen on ${hostAndPort(address.host, address.port)}: ${reason}; ${cure}`,
+    );
+  }
+}
+
+/** Options that the values of a trial come from, by the beginning of the key. */
+const optionsOfKeys = { upstreams: '--upstream', listen: '--listen', base_url: '--listen' };
+
+function sentenceOf({ key, rule }: ConfigProblem): string {
+  const option = Object.entries(optionsOfKeys).find(([start]) => key.startsWith(start))?.[1] ?? key;
+  const cure = rule.includes('own address') ? '; --listen [HOST:]PORT has Postern listen elsewhere' : '';
+  return `${option} ${rule}${cure}`;
+}
+
+function write(folder: string, text: string): void {
+  try {
+    // As the stores make it.
+    mkdirSync(join(folder, dataFolder), { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, trialFile), text, { mode: 0o600 });
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new Failure(
+      'failed',
+      `${trialFile} can't be written (${code}): a trial keeps its data in ./data`,
+      error,
+    );
+  }
+}

@@ -1,0 +1,115 @@
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { runPostern, startPostern, untilListening } from '../support/gateway/command.ts';
+import type { TestScope } from '../support/gateway/gateway.ts';
+import { runLines } from '../support/gateway/printed-lines.ts';
+import { navigation } from '../support/pages/web.ts';
+import { startRecordingUpstream } from '../support/servers/recording-upstream.ts';
+import { makeTemporaryFolder } from '../support/temporary-folder.ts';
+
+const env = { POSTERN_CONFIG: '' };
+
+function emptyFolder(t: TestScope): string {
+  const folder = makeTemporaryFolder('postern-trial-');
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function startTrial(t: TestScope, cwd: string, upstream: string, listen = ':0') {
+  return untilListening(t, startPostern(['serve', '--upstream', upstream, '--listen', listen], { cwd, env }));
+}
+
+t.test('a trial has sign-in, console and a key, and commands beside it work on it', async (t) => {
+  const upstream = await startRecordingUpstream();
+  t.teardown(() => upstream.close());
+  const cwd = emptyFolder(t);
+  const { port, printed, child, ended, api } = await startTrial(t, cwd, `:${new URL(upstream.url).port}`);
+  const url = `http://127.0.0.1:${port}`;
+  const shown = printed().stderr;
+  t.match(shown, `\npostern: console: ${url}/postern/console/\n`);
+  t.match(shown, `\nOpen it in a browser: ${url}/postern/activate#token=`);
+  t.match(shown, /\nTo keep it, with its users and keys: postern init\n/);
+  t.notMatch(printed().stdout, /warning/, 'a trial has nothing to correct');
+  const opened = await api.send({ path: '/', headers: navigation });
+  t.match(opened, { status: 302, headers: { location: '/postern/sign-in?return_to=%2F' } });
+
+  const lines = await runLines(shown);
+  t.match(lines, [/^\{"id":"[^"]*","username":"admin"\}$/, /^The key: pst_/, /"code":"not_authenticated"/]);
+  const [, key] = /^The key: (.*)$/.exec(lines[1]!) ?? [];
+  const requests = upstream.seen.map((seen) => [seen.target, ...seen.values('x-auth-username')]);
+  t.strictSame(requests, [['/', 'admin']], 'the service sees the key alone');
+
+  const command = (...args: string[]) => runPostern([...args, '--json'], { cwd, env });
+  t.match((await command('user', 'list')).json, [{ username: 'admin' }]);
+  t.match((await command('key', 'list')).json, [{ label: 'first key', scopes: ['access'] }]);
+  t.match((await command('check')).json, [
+    { severity: 'warning', file: 'data/trial.yaml', key: 'web.console' },
+  ]);
+  t.equal(statSync(join(cwd, 'data')).mode & 0o777, 0o700);
+
+  const before = readFileSync(join(cwd, 'data/trial.yaml'), 'utf8');
+  const second = await startPostern(['serve', '--upstream', ':1', '--listen', `${port}`], { cwd, env }).ended;
+  t.match(second, {
+    code: 1,
+    stderr: `postern: can't listen on 127.0.0.1:${port}: the address is in use; choose another one with --listen [HOST:]PORT\n`,
+  });
+  t.equal(readFileSync(join(cwd, 'data/trial.yaml'), 'utf8'), before, 'the trial that runs is left alone');
+
+  child.kill('SIGTERM');
+  await ended;
+  const again = await startTrial(t, cwd, upstream.url, `127.0.0.1:${port}`);
+  const [, password = ''] = /PASSWORD=(\w+)$/m.exec(shown) ?? [];
+  const shownAgain = again.printed().stderr;
+  t.match(shownAgain, `\nOpen it in a browser: ${url}/\n`);
+  t.notMatch(shownAgain, /activate/);
+  const filled = shownAgain.replace(
+    "NAME='your user name' PASSWORD='your password'",
+    `NAME=admin PASSWORD=${password}`,
+  );
+  t.match(await runLines(filled), [/^The key: pst_/, /"code":"not_authenticated"/]);
+  t.match(await again.api.send({ path: '/', headers: { 'x-api-key': key! } }), { status: 200 }, 'keys stay');
+});
+
+t.test('trials side by side find a port for management each', async (t) => {
+  const one = await startTrial(t, emptyFolder(t), 'builtin:echo');
+  const other = await startTrial(t, emptyFolder(t), 'unix:app.sock');
+  t.not(one.managementPort, other.managementPort);
+});
+
+t.test('postern.yaml comes before a trial, and what is named before both', async (t) => {
+  const cwd = emptyFolder(t);
+  const use = (file: string, tenant: string) => {
+    mkdirSync(join(cwd, file, '..'), { recursive: true });
+    writeFileSync(join(cwd, file), `tenant: ${tenant} is none\n`);
+  };
+  const fileOf = async (args: readonly string[], more = env) => {
+    const { stderr } = await runPostern(args, { cwd, env: more });
+    return /^(\S+?):1:9: tenant: /m.exec(stderr)?.[1];
+  };
+  use('data/trial.yaml', 'trial');
+  t.equal(await fileOf(['check']), 'data/trial.yaml');
+  t.match(await runPostern(['serve'], { cwd, env }), { code: 2, stderr: /^postern: no configuration: / });
+  use('postern.yaml', 'own');
+  t.equal(await fileOf(['check']), 'postern.yaml');
+  t.equal(await fileOf(['user', 'list']), 'postern.yaml');
+  t.equal(await fileOf(['serve']), 'postern.yaml');
+  use('named.yaml', 'named');
+  t.equal(await fileOf(['check'], { POSTERN_CONFIG: 'named.yaml' }), 'named.yaml');
+  t.equal(
+    await fileOf(['check', '-c', 'data/trial.yaml'], { POSTERN_CONFIG: 'named.yaml' }),
+    'data/trial.yaml',
+  );
+});
+
+t.test('serve says that it found its configuration', async (t) => {
+  const cwd = emptyFolder(t);
+  await (await startTrial(t, cwd, 'builtin:echo')).child.kill('SIGKILL');
+  const trial = parse(readFileSync(join(cwd, 'data/trial.yaml'), 'utf8'));
+  const onFreePort = { host: '127.0.0.1', port: 0 };
+  const config = { ...trial, listen: onFreePort, management: onFreePort, stores: {} };
+  writeFileSync(join(cwd, 'postern.yaml'), JSON.stringify(config));
+  const { printed } = await untilListening(t, startPostern(['serve'], { cwd, env }));
+  t.match(printed().stderr, /^postern: configuration: postern\.yaml\npostern: listening on /);
+});

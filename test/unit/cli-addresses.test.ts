@@ -1,0 +1,73 @@
+import { createServer } from 'node:net';
+import t from 'tap';
+import {
+  freePort,
+  originOf,
+  parseListenAddress,
+  parseServiceAddress,
+  usedPort,
+} from '../../src/cli/setup/addresses.ts';
+
+const services = [
+  [':9000', 'http://localhost:9000'],
+  ['9000', 'http://localhost:9000'],
+  ['localhost:9000', 'http://localhost:9000'],
+  ['app.internal:80', 'http://app.internal:80'],
+  ['[::1]:9000', 'http://[::1]:9000'],
+  ['http://127.0.0.1:9000', 'http://127.0.0.1:9000'],
+  ['http://127.0.0.1:9000/', 'http://127.0.0.1:9000'],
+  ['https://app.example.com', 'https://app.example.com'],
+  ['unix:app.sock', 'unix:/srv/app.sock'],
+  ['unix:/run/app.sock', 'unix:/run/app.sock'],
+  ['builtin:echo', 'builtin:echo'],
+] as const;
+
+t.test('the address of a service is written as people write it', async (t) => {
+  for (const [text, url] of services) t.equal(parseServiceAddress(text, '/srv'), url, text);
+  for (const text of [
+    '',
+    'localhost',
+    ':0',
+    ':65536',
+    '::1',
+    'http://h/path',
+    'http://u@h',
+    'ftp://h:1',
+    'h:1/x',
+  ])
+    t.throws(() => parseServiceAddress(text, '/srv'), { message: /^must be HOST:PORT, :PORT, / }, text);
+});
+
+t.test('an address to listen on has a port, and perhaps a host', async (t) => {
+  const listening = [
+    ['8081', '127.0.0.1', 8081],
+    [':8081', '127.0.0.1', 8081],
+    ['0.0.0.0:80', '0.0.0.0', 80],
+    ['localhost:1', 'localhost', 1],
+    ['[::1]:8081', '::1', 8081],
+    [':0', '127.0.0.1', 0],
+  ] as const;
+  for (const [text, host, port] of listening)
+    t.strictSame(parseListenAddress(text, '127.0.0.1'), { host, port }, text);
+  for (const text of ['', ':', 'localhost', '::1:80', '65536', 'a b:1', 'http://h:1', '80x'])
+    t.throws(() => parseListenAddress(text, '127.0.0.1'), { message: /^must be PORT or HOST:PORT/ }, text);
+});
+
+t.test('the origin of a listener is what a browser can open', async (t) => {
+  t.equal(originOf({ host: '127.0.0.1', port: 8080 }), 'http://127.0.0.1:8080');
+  t.equal(originOf({ host: '::1', port: 8080 }), 'http://[::1]:8080');
+  t.equal(originOf({ host: 'stock.example.com', port: 80 }), 'http://stock.example.com');
+  for (const host of ['0.0.0.0', '::'])
+    t.match(originOf({ host, port: 8080 }), /^http:\/\/(?!0\.0\.0\.0)\d+\.\d+\.\d+\.\d+:8080$/, host);
+});
+
+t.test('a port that someone listens on is passed over', async (t) => {
+  const server = createServer();
+  t.teardown(() => server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await t.rejects(usedPort({ host: '127.0.0.1', port }), { code: 'EADDRINUSE' });
+  const free = await freePort('127.0.0.1', port);
+  t.ok(free !== port && free !== 0);
+  t.not(await freePort('127.0.0.1', free, [free]), free);
+});
