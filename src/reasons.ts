@@ -50,6 +50,7 @@ const phrases = [
   'method not served',
   // The caller, and the rights of the credential.
   'no credential',
+  'web cookie on a route without browser: true',
   'two credentials',
   'not a bearer token',
   'access token malformed',

@@ -88,7 +88,10 @@ function judge(text: string, surroundings: Surroundings): Judged {
   const findings = [...syntax, ...broken, ...ofRules, ...ofFiles];
   if (!parsed.success || findings.length > 0) return invalid(problemsOf(findings), ofFiles.length > 0);
   const config = withAbsolutePaths(parsed.data, surroundings.folder);
-  const warnings = problemsOf([...warningsOf(parsed.data), ...certificateWarnings(config, Date.now())]);
+  const warnings = problemsOf([
+    ...warningsOf(parsed.data, written),
+    ...certificateWarnings(config, Date.now()),
+  ]);
   return { config, warnings, problemsOf };
 }
 

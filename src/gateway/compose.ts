@@ -101,6 +101,7 @@ export async function composeGateway(
     routes,
     authenticate,
     authenticateBrowser: browser.authenticateBrowser,
+    webCookieName: browser.web?.area.cookie.name ?? null,
     forward: composeForward(config, lasting, cors, replies),
     replies,
     decisions: composeDecisions(config, {

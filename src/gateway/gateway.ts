@@ -16,6 +16,7 @@ import { isForwarding } from '../proxy/route-table.ts';
 import type { WatchedGateway } from '../runtime/metrics.ts';
 import type { OwnEndpoints } from './endpoints.ts';
 import { createJudge, type Judge, type JudgeParts, type ListenerRules, type Verdict } from './judge.ts';
+import { reasonOfWebCookie } from './missing-credential.ts';
 import type { ComposedRoutes } from './routes.ts';
 
 /** The parts of the request path, built from one configuration. */
@@ -27,6 +28,8 @@ export interface GatewayParts {
   readonly routes: ComposedRoutes;
   readonly authenticate: Authenticate;
   readonly authenticateBrowser: AuthenticateBrowser;
+  /** Null without `web`. */
+  readonly webCookieName: string | null;
   readonly forward: Forward;
   readonly replies: Replies;
   /** Decisions of each listener, in the order of `forward_auth`. */
@@ -111,6 +114,8 @@ export class Gateway {
   #refuse(exchange: Exchange, error: unknown): void {
     // The request was refused before it had a route.
     if (exchange.route === '') exchange.isOnBrowserRoute = this.#isForBrowsers(exchange);
+    else if (exchange.reason === '')
+      exchange.reason = reasonOfWebCookie(exchange, error, this.parts.webCookieName);
     this.parts.replies.refuse(exchange, error);
   }
 

@@ -83,6 +83,26 @@ t.test('nor a route that is not for browsers, whatever else is sent with it', as
   t.same(seen?.values('cookie'), ['a=b; c=d'], 'and does not pass it on');
 });
 
+t.test('the log says why the web cookie did not count', async (t) => {
+  const { api, signIn, logLines } = await startWebGateway(t);
+  const cookie = await signIn();
+  const other = { ...script, 'sec-fetch-site': 'cross-site' };
+  const rows: [why: string, path: string, cookie: string, headers: Record<string, string>][] = [
+    ['web cookie on a route without browser: true', '/api/orders', cookie, script],
+    ['web cookie on a route without browser: true', '/api/orders', `${webCookieName}=forged`, script],
+    ['no credential', '/api/orders', 'theme=dark', script],
+    ['no credential', '/app', 'theme=dark', script],
+    ['session ended', '/app', `${webCookieName}=forged`, script],
+    ['foreign page', '/app', cookie, other],
+    ['no credential', '/api/self/sessions/', cookie, script],
+  ];
+  for (const [reason, path, sent, headers] of rows) {
+    t.equal((await api.send({ path, cookie: sent, headers })).status, 401);
+    const line = logLines().findLast(({ msg }) => msg === 'request');
+    t.match(line, { path, outcome: 'not_authenticated', reason }, `${path} ${sent}`);
+  }
+});
+
 t.test('it reaches no upstream, in whatever way it is sent', async (t) => {
   const { port, signIn, upstream } = await startWebGateway(t);
   const cookie = await signIn();

@@ -9,6 +9,7 @@ import { certificatesOf, isTlsFile, untimely } from '../values/certificates.ts';
 import { tlsSections } from './file-rules.ts';
 import { applyRules, identityHeaders, type Rule } from './rule.ts';
 import { scopesMentioned } from './scope-rules.ts';
+import { webWarnings } from './web-warnings.ts';
 
 // A service may check such a scope itself; more often the scope is misspelt, or its routes are gone.
 const scopesAreUsed: Rule = (config, { report }) => {
@@ -100,8 +101,8 @@ function isEveryone(block: string): boolean {
   return bits <= 1;
 }
 
-/** Findings about settings that are valid but probably unintended. */
-export function warningsOf(config: Config): Finding[] {
+/** Findings about settings that are valid but probably unintended; `written` is the source of the configuration. */
+export function warningsOf(config: Config, written: unknown): Finding[] {
   return applyRules(
     [
       scopesAreUsed,
@@ -111,9 +112,10 @@ export function warningsOf(config: Config): Finding[] {
       consoleIsApart,
       addressesAreVerified,
       namesAreGiven,
+      ...webWarnings,
     ],
     config,
-    config,
+    written,
   );
 }
 
