@@ -32,6 +32,34 @@ localhost:9000, http://HOST:PORT, unix:PATH), with the data in ./data; it prints
     },
   },
   {
+    name: 'init',
+    summary: 'Write ./postern.yaml for a service',
+    details: `On a terminal it asks for what no option says. After a trial (serve --upstream) its values are the defaults, and the users
+and keys in ./data stay`,
+    options: {
+      upstream: {
+        value: 'ADDRESS',
+        help: 'the service: :9000, localhost:9000, http://HOST:PORT or unix:PATH',
+      },
+      'base-url': { value: 'URL', help: 'address for browsers and programs; default: http://127.0.0.1:8080' },
+      listen: {
+        value: '[HOST:]PORT',
+        help: 'address to listen on; default: by --base-url, with https 127.0.0.1:8080 behind a proxy',
+      },
+      console: {
+        value: 'URL',
+        help: `address of the console, a name of its own; --base-url's to share it, none for no console; default:
+http://console.localhost, or none if --base-url isn't on this machine`,
+      },
+      tenant: { value: 'NAME', help: 'name of this instance; default: main' },
+      title: { value: 'TEXT', help: "title of the sign-in page; default: the service's address" },
+      force: { help: 'overwrite a postern.yaml' },
+    },
+    configuration: 'none',
+    stores: 'none',
+    run: async (call) => (await import('./setup/init.ts')).initialise(call),
+  },
+  {
     name: 'check',
     summary: 'Report every problem in the configuration',
     details:

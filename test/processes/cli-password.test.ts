@@ -20,7 +20,7 @@ function terminalOf(typed: Typed[]) {
     const next = typed.shift();
     if (next !== undefined) stdin.write(typeof next === 'string' ? next : await next());
   });
-  return { terminal: { stdin, stderr, env: {} } as never, modes, shown: () => shown };
+  return { terminal: { stdin, stderr, env: {}, cwd: process.cwd } as never, modes, shown: () => shown };
 }
 
 const judge = (raw: string) => {

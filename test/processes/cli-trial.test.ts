@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parse } from 'yaml';
 import { runPostern, startPostern, untilListening } from '../support/gateway/command.ts';
 import type { TestScope } from '../support/gateway/gateway.ts';
 import { runLines } from '../support/gateway/printed-lines.ts';
@@ -21,7 +20,7 @@ function startTrial(t: TestScope, cwd: string, upstream: string, listen = ':0') 
   return untilListening(t, startPostern(['serve', '--upstream', upstream, '--listen', listen], { cwd, env }));
 }
 
-t.test('a trial has sign-in, console and a key, and commands beside it work on it', async (t) => {
+t.test('a trial has sign-in, console and a key, commands work on it, and init keeps it', async (t) => {
   const upstream = await startRecordingUpstream();
   t.teardown(() => upstream.close());
   const cwd = emptyFolder(t);
@@ -70,6 +69,27 @@ t.test('a trial has sign-in, console and a key, and commands beside it work on i
   );
   t.match(await runLines(filled), [/^The key: pst_/, /"code":"not_authenticated"/]);
   t.match(await again.api.send({ path: '/', headers: { 'x-api-key': key! } }), { status: 200 }, 'keys stay');
+
+  again.child.kill('SIGTERM');
+  await again.ended;
+  t.match(await runPostern(['init'], { cwd, env }), {
+    code: 0,
+    stdout: /; it keeps the users and keys in \.\/data\./,
+  });
+  t.match(await runPostern(['check'], { cwd, env }), {
+    code: 0,
+    stdout: 'postern.yaml: no problems\n',
+    stderr: '',
+  });
+  t.match((await command('user', 'list')).json, [{ username: 'admin' }]);
+  const kept = await untilListening(t, startPostern(['serve'], { cwd, env }));
+  t.match(kept.printed().stderr, /^postern: configuration: postern\.yaml\npostern: listening on /);
+  t.equal(kept.port, port);
+  t.match(await kept.api.send({ path: '/', headers: { 'x-api-key': key! } }), { status: 200 });
+  const consoleAt = async (host: string) =>
+    (await kept.api.send({ path: '/postern/console/', headers: { ...navigation, host } })).status;
+  t.equal(await consoleAt(`console.localhost:${port}`), 302, 'to its sign-in page');
+  t.equal(await consoleAt(`127.0.0.1:${port}`), 404);
 });
 
 t.test('trials side by side find a port for management each', async (t) => {
@@ -101,15 +121,4 @@ t.test('postern.yaml comes before a trial, and what is named before both', async
     await fileOf(['check', '-c', 'data/trial.yaml'], { POSTERN_CONFIG: 'named.yaml' }),
     'data/trial.yaml',
   );
-});
-
-t.test('serve says that it found its configuration', async (t) => {
-  const cwd = emptyFolder(t);
-  await (await startTrial(t, cwd, 'builtin:echo')).child.kill('SIGKILL');
-  const trial = parse(readFileSync(join(cwd, 'data/trial.yaml'), 'utf8'));
-  const onFreePort = { host: '127.0.0.1', port: 0 };
-  const config = { ...trial, listen: onFreePort, management: onFreePort, stores: {} };
-  writeFileSync(join(cwd, 'postern.yaml'), JSON.stringify(config));
-  const { printed } = await untilListening(t, startPostern(['serve'], { cwd, env }));
-  t.match(printed().stderr, /^postern: configuration: postern\.yaml\npostern: listening on /);
 });

@@ -26,8 +26,8 @@ export interface CommandResult {
 }
 
 export interface CommandOptions {
-  /** Standard input; empty by default. */
-  readonly input?: string | Buffer;
+  /** Standard input; empty by default. A stream stands for a terminal, on which it is typed. */
+  readonly input?: string | Buffer | Readable;
   readonly env?: Record<string, string>;
   /** Default: the folder of the tests. */
   readonly cwd?: string;
@@ -98,10 +98,11 @@ export async function runPostern(
   if (args[0] === 'serve') return startPostern(args, { env, cwd }).ended;
   const stdout = collect();
   const stderr = collect();
+  const isTTY = input instanceof Readable;
   const terminal = {
-    stdin: Readable.from(input === '' ? [] : [Buffer.from(input)]),
-    stdout: stdout.stream,
-    stderr: stderr.stream,
+    stdin: isTTY ? Object.assign(input, { isTTY }) : Readable.from(input === '' ? [] : [Buffer.from(input)]),
+    stdout: Object.assign(stdout.stream, { isTTY }),
+    stderr: Object.assign(stderr.stream, { isTTY }),
     env: { ...process.env, ...env },
     cwd: () => cwd,
   };

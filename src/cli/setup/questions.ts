@@ -1,0 +1,47 @@
+import { createInterface } from 'node:readline/promises';
+import { Failure, type Terminal } from '../command.ts';
+
+/** A value that an option gives, or a person at a terminal. */
+export interface Question<T> {
+  /** Text of the prompt, without default and colon. */
+  readonly prompt: string;
+  /** Text that an empty line stands for; absent: there must be a line. */
+  readonly preset?: string;
+  /** Throws a RangeError, whose message is the rule, for an unusable text. */
+  readonly parse: (text: string) => T;
+}
+
+/** Asks a question until its text is usable. */
+export type Ask = <T>(question: Question<T>) => Promise<T>;
+
+/** Runs `work` with a function that asks a person; rejects with Failure if the person gives up (Ctrl-C, Ctrl-D). */
+export async function asking<T>(
+  { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,
+  work: (ask: Ask) => Promise<T>,
+): Promise<T> {
+  const prompt = createInterface({ input: stdin, output: stderr, terminal: true, historySize: 0 });
+  const closed = new Promise<never>((_, reject) => {
+    prompt.once('close', () => reject(new Failure('failed', 'nothing was written')));
+  });
+  // Rejected at the end of every dialogue.
+  closed.catch(() => {});
+
+  async function ask<A>({ prompt: text, preset, parse }: Question<A>): Promise<A> {
+    const shown = preset === undefined ? text : `${text} [${preset}]`;
+    for (;;) {
+      const line = (await Promise.race([prompt.question(`${shown}: `), closed])).trim();
+      try {
+        return parse(line === '' && preset !== undefined ? preset : line);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        stderr.write(`  This ${error.message}.\n`);
+      }
+    }
+  }
+
+  try {
+    return await work(ask);
+  } finally {
+    prompt.close();
+  }
+}
