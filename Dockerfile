@@ -5,7 +5,9 @@ ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY src/package.json ./src/
 RUN npm ci --ignore-scripts --no-audit --prefer-offline
+COPY bin/hand-over.cjs ./bin/
 COPY build ./build
 COPY src ./src
 RUN npm run build && chmod 755 dist/main.js
@@ -16,6 +18,7 @@ RUN npm run build && chmod 755 dist/main.js
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY src/package.json ./src/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --prefer-offline \
  && npm pkg delete devDependencies optionalDependencies \
  && npm sbom --sbom-format=cyclonedx > sbom.cdx.json

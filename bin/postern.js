@@ -1,22 +1,14 @@
 #!/usr/bin/env node
-// Plain JavaScript that earlier versions of Node understand too: they can't load TypeScript, and would print a stack.
-import { readFileSync } from 'node:fs';
+// Plain JavaScript, for any Node that can hand over. In a checkout it runs the sources, in a package what was built of them.
+import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
+import handing from './hand-over.cjs';
 
-const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-const [, major, minor] = /(\d+)\.(\d+)/.exec(manifest.engines.node).map(Number);
-const [ourMajor, ourMinor] = process.versions.node.split('.').map(Number);
+const sources = new URL('../src/main.ts', import.meta.url);
 
-if (ourMajor > major || (ourMajor === major && ourMinor >= minor)) {
+if (!handing.handOver(fileURLToPath(import.meta.url))) {
   // Halves the CPU time of every start but the first. Where the folder can't be written, nothing is kept.
   module.enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url)));
-  await import('../src/main.ts');
-} else {
-  const folder = new URL('../node_modules/.bin', import.meta.url).pathname;
-  process.stderr.write(
-    `postern: this is Node ${process.versions.node}, and ${major}.${minor} or later is needed.\n` +
-      `On Linux the packages bring one along: export PATH=${folder}:$PATH\n`,
-  );
-  process.exitCode = 1;
+  await import(existsSync(sources) ? sources.href : new URL('../dist/main.js', import.meta.url).href);
 }

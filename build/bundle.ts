@@ -4,15 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { noticesOf } from './notices.ts';
 
-// node build/bundle.ts [folder]: builds `dist`, or the given folder, for the image: the program in parts loaded on demand
+// node build/bundle.ts [folder]: builds `dist`, or the given folder, which is shipped: the program in parts loaded on demand
 // (`program`), the files that it reads at run time, at their paths in `src`, and the loader of the parts (`build/shipped`).
 
 const dataFiles = ['.sql', '.lua', '.css', '.js', '.svg'];
 const templates = 'src/forward-auth/templates/';
 /** Packages that the console's modules import; they are served to browsers unchanged. */
 const browserPackages = ['preact', 'preact/hooks', 'htm'];
-/** Packages that stay in `node_modules`: those with addons, and the list of common passwords. */
-const separate = ['argon2', 'bcrypt', 'better-sqlite3', '@zxcvbn-ts/language-common'];
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+/** Packages that stay in `node_modules`: those with addons, and the list of common passwords. `src/package.json` has the others. */
+const separate = Object.keys(manifest.dependencies);
 /** Optional dependencies of other packages, not installed in production. */
 const absent = ['supports-color', 'pg-cloudflare'];
 
@@ -72,7 +73,7 @@ mkdirSync(browserFolder, { recursive: true });
 for (const name of browserPackages)
   cpSync(fileURLToPath(import.meta.resolve(name)), join(browserFolder, `${name.replace('/', '-')}.js`));
 cpSync('build/shipped', folder, { recursive: true });
-const { dependencies, ...manifest } = JSON.parse(readFileSync('package.json', 'utf8'));
+cpSync('bin/hand-over.cjs', join(folder, 'hand-over.cjs'));
 writeFileSync(
   join(folder, 'package.json'),
   JSON.stringify({
@@ -80,7 +81,7 @@ writeFileSync(
     version: manifest.version,
     license: manifest.license,
     type: 'commonjs',
-    dependencies: Object.fromEntries(separate.map((name) => [name, dependencies[name]])),
+    dependencies: manifest.dependencies,
   }),
 );
 const modules = chunks.flatMap((chunk) => Object.keys(chunk.modules));

@@ -6,14 +6,16 @@ import { join, resolve } from 'node:path';
 import type { Script } from 'node:vm';
 
 // node build/code-cache.ts [folder]: puts V8's code cache beside each part of the program in `dist`, or that folder: the functions
-// that a gateway compiles until it has refused its first request. The cache fits only the version of Node that runs this file.
+// that a gateway compiles until it has refused its first request. The cache fits only the version of Node that runs this file,
+// and its kind of machine.
 
 const dist = resolve(process.argv[2] ?? 'dist');
 const program = join(dist, 'program');
-const { load, compile, parts } = createRequire(import.meta.url)(join(dist, 'load.js')) as {
+const { load, compile, parts, cacheFile } = createRequire(import.meta.url)(join(dist, 'load.js')) as {
   load: (part: string) => unknown;
   compile: (part: string) => Script;
   parts: ReadonlyMap<string, { readonly script: Script }>;
+  cacheFile: (part: string) => string;
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'postern-build-'));
@@ -29,14 +31,17 @@ const config = {
   stores: { records: `sqlite:${folder}/records.db`, sessions: `sqlite:${folder}/sessions.db` },
 };
 writeFileSync(join(folder, 'postern.yaml'), JSON.stringify(config));
+const names = readdirSync(program).filter((file) => file.endsWith('.js'));
+// With a cache, if only an empty one that V8 rejects, the loader makes the scripts that are asked for their caches below.
+for (const name of names) writeFileSync(cacheFile(name), '');
 process.argv.splice(2, Number.POSITIVE_INFINITY, 'serve', '--config', join(folder, 'postern.yaml'));
 load('./postern.js');
 while (!(await isReady())) await new Promise((resolve) => setTimeout(resolve, 50));
 await fetch(`http://127.0.0.1:${port}/api/store`);
 
-for (const name of readdirSync(program).filter((file) => file.endsWith('.js'))) {
+for (const name of names) {
   const script = parts.get(`./${name}`)?.script ?? compile(name);
-  writeFileSync(join(program, `${name}.cache`), script.createCachedData());
+  writeFileSync(cacheFile(name), script.createCachedData());
 }
 rmSync(folder, { recursive: true });
 process.exit(0);

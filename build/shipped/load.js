@@ -14,11 +14,12 @@ function load(name) {
   if (known?.error !== undefined) throw known.error;
   if (known !== undefined) return known.module.exports;
   const filename = join(folder, name);
+  const cache = readCodeCache(name);
   let script;
-  // Node maps stack traces only in files that its own loader has loaded.
-  if (process.sourceMapsEnabled) require(filename);
+  // Node maps stack traces only in files that its own loader has loaded; and that one keeps a cache where none was shipped.
+  if (process.sourceMapsEnabled || cache === undefined) require(filename);
   else {
-    script = compile(name, readCodeCache(name));
+    script = compile(name, cache);
     script.runInThisContext();
   }
   const run = globalThis.posternPart;
@@ -33,7 +34,7 @@ function load(name) {
   return part.module.exports;
 }
 
-/** Makes the script of a part. V8 rejects a cache made by another version of V8, and compiles the source instead. */
+/** Makes the script of a part. V8 rejects a cache that it can't use, and compiles the source instead. */
 function compile(name, cachedData) {
   const filename = join(folder, name);
   return new Script(readFileSync(filename, 'utf8'), { filename, cachedData });
@@ -43,12 +44,17 @@ function requireFromPart(name) {
   return name.startsWith('./') ? load(name) : require(name);
 }
 
+/** The file of a part's code cache. Its name has what the cache depends on, so that no other Node reads it. */
+function cacheFile(name) {
+  return join(folder, `${name}.${process.arch}-${process.versions.v8}.cache`);
+}
+
 function readCodeCache(name) {
   try {
-    return readFileSync(join(folder, `${name}.cache`));
+    return readFileSync(cacheFile(name));
   } catch {
     return undefined;
   }
 }
 
-module.exports = { load, compile, parts };
+module.exports = { load, compile, parts, cacheFile };

@@ -1,2 +1,4 @@
 #!/usr/bin/env node
-require('./load.js').load('./postern.js');
+const { handOver } = require('./hand-over.cjs');
+
+if (!handOver(__filename)) require('./load.js').load('./postern.js');

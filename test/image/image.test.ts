@@ -93,7 +93,8 @@ t.test('the image', async (t) => {
 
   t.test('lists what is in it', async (t) => {
     const { components } = JSON.parse(readFileSync(join(image.root, 'app/sbom.cdx.json'), 'utf8'));
-    const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const dependenciesIn = (file: string) => JSON.parse(readFileSync(file, 'utf8')).dependencies;
+    const dependencies = { ...dependenciesIn('package.json'), ...dependenciesIn('src/package.json') };
     const listed = components.map(({ name, version }: any) => `${name}@${version}`);
     for (const [name, version] of Object.entries(dependencies))
       t.ok(listed.includes(`${name}@${version}`), `${name} ${version}`);

@@ -30,15 +30,16 @@ run(['build/bundle.ts', dist]);
 cpSync('package.json', join(folder, 'package.json'));
 symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
 run(['build/code-cache.ts', dist]);
-const { compile } = createRequire(import.meta.url)(join(dist, 'load.js')) as {
+const { compile, cacheFile } = createRequire(import.meta.url)(join(dist, 'load.js')) as {
   compile: (part: string, cachedData: Buffer) => Script;
+  cacheFile: (part: string) => string;
 };
 const password = 'correct horse battery staple';
 const parts = readdirSync(join(dist, 'program')).filter((file) => file.endsWith('.js'));
 
 t.test('each part has a code cache that this Node takes', async (t) => {
   for (const part of parts) {
-    const cache = readFileSync(join(dist, 'program', `${part}.cache`));
+    const cache = readFileSync(cacheFile(part));
     t.equal(compile(`./${part}`, cache).cachedDataRejected, false, part);
   }
 });

@@ -51,6 +51,21 @@ for (const document of documents) {
   });
 }
 
+t.test('no document has anyone run a package that is not ours', async (t) => {
+  // Outside a checkout npx runs whatever has been published under an unscoped name.
+  const texts = globSync([
+    '*.md',
+    'docs/*.md',
+    'config/*.yaml',
+    'examples/**/*.{md,yaml,sh,service}',
+    'src/**/*.ts',
+  ]);
+  const wrong = texts.filter((file) =>
+    /\bnp(?:x|m exec)(?: -{1,2}\S+)* postern\b/.test(readFileSync(file, 'utf8')),
+  );
+  t.strictSame(wrong, []);
+});
+
 t.test('the figures of the README are those of the last benchmark, microseconds to a tenth', async (t) => {
   const readme = readFileSync('README.md', 'utf8');
   const results = readFileSync('bench/RESULTS.md', 'utf8');

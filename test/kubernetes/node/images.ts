@@ -39,6 +39,7 @@ const sources = [
   'package-lock.json',
   'tsconfig*.json',
   'LICENSE',
+  'bin/hand-over.cjs',
   'config/image.yaml',
 ];
 const sourceFolders = ['build', 'src'];
