@@ -15,6 +15,21 @@ import type { SignIn } from './sign-in.ts';
 /** Outcome of presenting a refresh cookie, unless a store is unavailable. */
 export type RefreshOutcome = 'current' | 'rotated' | 'reused' | 'refused';
 
+/** A scope of the catalogue with its description for people. */
+export interface DescribedScope {
+  readonly scope: string;
+  readonly description: string;
+  /** True for a scope of Postern's own endpoints. */
+  readonly built_in: boolean;
+}
+
+/** A route on which API keys are accepted; `scopes` by method name, `read` and `write`, or by `*` for every method. */
+export interface KeyRoute {
+  readonly path: string;
+  readonly exact: boolean;
+  readonly scopes: Readonly<Record<string, readonly string[]>>;
+}
+
 /** Dependencies of the API's endpoints under one configuration; each endpoint takes those that it uses. */
 export interface EndpointParts extends UseCaseParts {
   readonly records: Records;
@@ -39,6 +54,10 @@ export interface EndpointParts extends UseCaseParts {
   readonly bootstrapToken: string | null;
   /** Prefix of API keys. */
   readonly keyPrefix: string;
+  /** The catalogue, sorted by scope. */
+  readonly describedScopes: readonly DescribedScope[];
+  /** Routes that accept keys, in the order of the configuration. */
+  readonly keyRoutes: readonly KeyRoute[];
   /** Maximum lifetime of an API key, ms; null: no bound. */
   readonly maxKeyLifetimeMs: number | null;
   /** The issuer of each configured identity provider, by name. */

@@ -1,5 +1,6 @@
 import { apiKeysCreate, apiKeysDelete, usersCreateKey } from './api-keys/change.ts';
-import { apiKeysFilters, apiKeysList, apiKeysRead, apiKeysScopes } from './api-keys/read.ts';
+import { apiKeysRoutes, apiKeysScopes } from './api-keys/offered.ts';
+import { apiKeysFilters, apiKeysList, apiKeysRead } from './api-keys/read.ts';
 import { auditFilters, auditList, auditRead } from './audit-events.ts';
 import { bootstrap } from './bootstrap.ts';
 import type { AnyDefinition } from './endpoint.ts';
@@ -56,6 +57,7 @@ export const administrationEndpoints: readonly AnyDefinition[] = [
   apiKeysCreate,
   apiKeysFilters,
   apiKeysScopes,
+  apiKeysRoutes,
   apiKeysRead,
   apiKeysDelete,
   sessionsListOwn,

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { providerOf } from '../config/sections/identity-providers.ts';
 import type { Config } from '../config/sections/schema.ts';
+import { builtInScopes, catalogueOf } from '../config/values/scope-names.ts';
 import type { AccessTokens } from '../credentials/access-token.ts';
 import { createCursors } from '../credentials/cursor.ts';
 import type { Holdings } from '../credentials/holdings.ts';
 import { createPasswordHasher } from '../credentials/passwords.ts';
 import { createRefreshCookies } from '../credentials/refresh-cookie.ts';
 import { createAddressThrottle, createLoginThrottle } from '../credentials/throttle.ts';
-import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
+import type { DescribedScope, EndpointParts, KeyRoute } from '../endpoints/endpoint-parts.ts';
 import { PasswordSignIn } from '../endpoints/password-sign-in.ts';
 import { SignIn } from '../endpoints/sign-in.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
@@ -85,6 +86,8 @@ export async function composeEndpointParts(config: Config, shared: SharedParts):
     },
     bootstrapToken: config.bootstrap.token ?? null,
     keyPrefix: keys.prefix,
+    describedScopes: describedScopes(config),
+    keyRoutes: keyRoutes(config),
     maxKeyLifetimeMs: keys.max_lifetime ?? null,
     issuers: new Map(Object.entries(providers).map(([name, { issuer }]) => [name, issuer])),
     providerOf: (issuer) => providerOf(config, issuer),
@@ -95,4 +98,24 @@ export async function composeEndpointParts(config: Config, shared: SharedParts):
     now,
     onCredentialEnded,
   };
+}
+
+/** The catalogue with its descriptions; the configuration may describe built-in scopes anew. */
+function describedScopes(config: Config): readonly DescribedScope[] {
+  return catalogueOf(config).map((scope) => ({
+    scope,
+    description: config.scopes[scope] ?? builtInScopes[scope]!,
+    built_in: scope in builtInScopes,
+  }));
+}
+
+/** The routes that accept keys; public routes need none. */
+function keyRoutes({ routes }: Config): readonly KeyRoute[] {
+  return routes
+    .filter((route) => !route.public && route.accept.includes('api_key'))
+    .map(({ exact, prefix, scopes }) => ({
+      path: exact ?? prefix!,
+      exact: exact !== undefined,
+      scopes: Array.isArray(scopes) ? { '*': scopes } : scopes,
+    }));
 }

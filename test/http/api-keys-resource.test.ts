@@ -58,6 +58,19 @@ t.test('the scopes that can be granted are the whole catalogue, sorted', async (
     'users:write',
   ]);
   t.strictSame((await mint({ scopes: json.toReversed() })).scopes, json);
+  const { json: described } = await call('GET', 'scopes?hydrate=true');
+  t.strictSame(
+    described.map(({ scope }: { scope: string }) => scope),
+    json,
+    'the same, described',
+  );
+  t.strictSame(described.slice(0, 4), [
+    { scope: 'Z:last', description: 'a', built_in: false },
+    { scope: 'a:first', description: 'b', built_in: false },
+    { scope: 'apikeys:read', description: 'named anew', built_in: true },
+    { scope: 'apikeys:write', description: 'Mint and delete API keys', built_in: true },
+  ]);
+  t.strictSame((await call('GET', 'scopes?hydrate=false')).json, json);
 });
 
 t.test('HEAD responds like GET, without the body', async (t) => {
@@ -156,4 +169,24 @@ t.test('unknown parameters are refused by the list only', async (t) => {
   const { id } = await mint();
   t.equal((await call('GET', '?x=1')).status, 422);
   for (const path of ['filters', 'scopes', id]) t.equal((await call('GET', `${path}?x=1`)).status, 200, path);
+});
+
+t.test('the routes that keys can call are those that accept them, without their upstreams', async (t) => {
+  const config = {
+    routes: [
+      { prefix: '/api/store', upstream: 'app', scopes: { read: ['store:read'], DELETE: ['store:write'] } },
+      { exact: '/report', upstream: 'app', accept: 'api_key', scopes: ['store:read'] },
+      { prefix: '/sessions', upstream: 'app', accept: 'session' },
+      { prefix: '/open', upstream: 'app', public: true },
+      { prefix: '/', upstream: 'app' },
+    ],
+  };
+  const { call } = await startKeyAdministration(t, { config });
+  const { status, json } = await call('GET', 'routes');
+  t.equal(status, 200);
+  t.strictSame(json, [
+    { path: '/api/store', exact: false, scopes: { read: ['store:read'], DELETE: ['store:write'] } },
+    { path: '/report', exact: true, scopes: { '*': ['store:read'] } },
+    { path: '/', exact: false, scopes: { '*': [] } },
+  ]);
 });

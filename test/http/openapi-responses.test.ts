@@ -135,6 +135,9 @@ t.test('real responses match the document', async (t) => {
   await call('ApiKeys-List', 422, { bearer, query: '?size=0&nope=1' });
   await call('ApiKeys-Filters', 200, { bearer });
   await call('ApiKeys-Scopes', 200, { bearer });
+  await call('ApiKeys-Scopes', 200, { bearer, query: '?hydrate=true' });
+  await call('ApiKeys-Scopes', 422, { bearer, query: '?hydrate=perhaps' });
+  await call('ApiKeys-Routes', 200, { bearer });
   await call('ApiKeys-Read', 200, { bearer, id });
   await call('ApiKeys-Read', 200, { bearer, id, query: '?hydrate=false' });
   await call('ApiKeys-Read', 404, { bearer, id: 'nobody' });

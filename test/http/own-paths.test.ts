@@ -84,6 +84,7 @@ t.test('every own path is the same with and without one trailing slash', async (
   const rows: [string, string][] = [
     ['GET', '/api/admin/api-keys'],
     ['GET', '/api/admin/api-keys/scopes'],
+    ['GET', '/api/admin/api-keys/routes'],
     ['GET', '/api/admin/api-keys/filters'],
     ['GET', '/api/admin/api-keys/unknown-id'],
     ['GET', '/api/self/sessions'],

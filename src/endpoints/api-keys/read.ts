@@ -118,23 +118,6 @@ export const apiKeysRead: EndpointDefinition = {
   },
 };
 
-/** `GET /api/admin/api-keys/scopes`: the catalogue of scopes, all of which can be granted to keys. */
-export const apiKeysScopes: EndpointDefinition = {
-  id: 'ApiKeys-Scopes',
-  method: 'GET',
-  path: '/api/admin/api-keys/scopes',
-  guard: { scopes: ['apikeys:write'] },
-  summary: 'Lists the scopes that keys can be granted',
-  description: 'The built-in scopes and those of the configuration. The caller may hold fewer.',
-  success: { status: 200, description: 'The whole catalogue, sorted.', schema: () => z.array(z.string()) },
-  refusals: [],
-
-  create({ catalogue }) {
-    const body = [...catalogue].sort();
-    return async () => ({ status: 200, body });
-  },
-};
-
 /** Fields by which keys can be filtered and sorted. `catalogue` is sorted; empty: any scope (for the OpenAPI document). */
 function apiKeyListSpec(catalogue: readonly string[]): ListSpec<ApiKeySortField> {
   return {
