@@ -134,7 +134,11 @@ export function startPostern(
     cwd = process.cwd(),
   }: Omit<CommandOptions, 'input'> & { readonly nodeArgs?: readonly string[] } = {},
 ): StartedCommand {
-  const child = spawnNode([...nodeArgs, mainFile, ...args], { env: { ...process.env, ...env }, cwd });
+  return watchCommand(spawnNode([...nodeArgs, mainFile, ...args], { env: { ...process.env, ...env }, cwd }));
+}
+
+/** Reads what a command prints that was started some other way. */
+export function watchCommand(child: ChildProcess): StartedCommand {
   let stdout = '';
   let stderr = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
