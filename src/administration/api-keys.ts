@@ -83,7 +83,7 @@ export async function mintKey(
     }
   } catch (error) {
     // The key has not been shown yet.
-    await deleteKey(parts, by, listed.key.id, { children: false, ownerId: owner.id });
+    await deleteKey(parts, by, listed.key.id, { children: false });
     throw error;
   }
   return { listed, raw };
@@ -145,8 +145,6 @@ export interface KeyRevocation {
   readonly children: boolean;
   /** Judges the key, or undefined if only keys minted with it are left. If it throws, all keys are kept. */
   readonly judge?: (found: ListedApiKey | undefined) => void;
-  /** Id of the owner, for the audit event; default: null, not stated. */
-  readonly ownerId?: string | null;
 }
 
 /** Revokes a key at once; resolves to the ids of all revoked keys. Rejects with `not_found`. */
@@ -166,10 +164,10 @@ function deleteKey(
   { records, audit }: PartsWith<'deleteApiKey'>,
   by: Caller,
   id: string,
-  { children, judge, ownerId = null }: KeyRevocation,
+  { children, judge }: KeyRevocation,
 ): Promise<readonly string[]> {
   const events = audit.withChange(by, (keys: readonly RemovedApiKey[]) =>
-    keys.map((key) => keyEvent('api_key_deleted', key, key.id === id ? ownerId : null)),
+    keys.map((key) => keyEvent('api_key_deleted', key, key.createdBy)),
   );
   return records.deleteApiKey(id, { children, judge }, events);
 }
@@ -191,11 +189,11 @@ export async function transferKey(
   return moved;
 }
 
-/** An audit event about a key; `subject` is the id of its user, or null if not stated. */
+/** An audit event about a key; `subject` is the id of its user. */
 export function keyEvent(
   event: ChangeEvent['event'],
-  { id, label }: RemovedApiKey,
-  subject: string | null,
+  { id, label }: Pick<RemovedApiKey, 'id' | 'label'>,
+  subject: string,
 ): ChangeEvent {
   return { event, subject, key: id, target: { type: 'api_key', id, label } };
 }

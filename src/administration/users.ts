@@ -154,15 +154,19 @@ export async function removeUser(
 
 /**
  * Forgets the failed sign-ins of a user, but not those counted by address alone. Rejects with `not_found`, `insufficient_scope`,
- * and with `store_unavailable`, before or after the audit event is written.
+ * and with `store_unavailable`: the audit event has been written then only if the counters became unavailable at that moment.
  */
 export async function liftThrottle(
-  parts: PartsWith<'judgeUserRecord'>,
-  throttle: Pick<LoginThrottle, 'lift'>,
+  parts: PartsWith<'findUser' | 'judgeUserRecord'>,
+  throttle: Pick<LoginThrottle, 'stateOf' | 'lift'>,
   by: Caller,
   id: string,
 ): Promise<UserRecord> {
-  // The event comes first: the counters may be in another store, and must not be lifted without an event.
+  const target = await parts.records.findUser(id);
+  if (target === undefined) throw new Refusal('not_found');
+  // Rejects if the counters are unavailable: an event would claim that they are lifted.
+  await throttle.stateOf(canonicalAccountName(target.user.username));
+  // The event comes before the change: the counters may be in another store, and must not be lifted without an event.
   const found = await parts.records.judgeUserRecord(id, {
     caller: by.ref,
     decide: (judged, caller) => assertMayChange(parts, caller, judged),

@@ -47,8 +47,7 @@ export async function createKey(call: Call): Promise<void> {
       throw isUnusable(owner.username);
     });
     await warnOfScopesNotHeld(call, context, owner, heldScopes(listed.key.scopes, sets, catalogue));
-    const { session: _, ...shown } = present(context, listed);
-    await printResult(call, { ...shown, key: raw }, raw);
+    await printResult(call, { ...present(context, listed), key: raw }, raw);
   });
 }
 
@@ -69,9 +68,17 @@ async function warnOfScopesNotHeld(
   terminal.stderr.write(`postern: ${text}\n`);
 }
 
-/** Converts a duration such as `30d` to the instant at which it ends; leaves any other text to the rules of the API. */
+/**
+ * Converts a duration such as `30d` to the instant at which it ends; leaves a date, and seconds of the epoch, to the rules of the
+ * API. Throws Failure `usage` for any other text.
+ */
 function expiryOf(text: string | undefined, now: number): string | undefined {
-  if (text === undefined || !/^\d{1,9}[smhd]$/.test(text)) return text;
+  if (text === undefined || /^(?:\d{4}-\d\d-\d\d|[+-]?\d+(?:\.\d*)?$)/.test(text)) return text;
+  if (!/^\d{1,9}[smhd]$/.test(text))
+    throw new Failure(
+      'usage',
+      '--expires must be a duration such as 12h or 30d (s, m, h, d), or an instant such as 2030-12-31T00:00:00Z',
+    );
   const end = now + parseDuration(text);
   return end > maxInstantMs ? text : new Date(end).toISOString();
 }
@@ -109,8 +116,7 @@ export async function deleteKey(call: Call): Promise<void> {
   const children = call.isSet('children');
   await withStores(call, async (context) => {
     const found = await context.records.findApiKey(id);
-    const ownerId = found?.key.createdBy ?? null;
-    const deleted = await revokeKey(context, operator, id, { children, ownerId }).catch(noSuchKey(id));
+    const deleted = await revokeKey(context, operator, id, { children }).catch(noSuchKey(id));
     if (children) await printJsonAlone(call, deleted);
     else if (found !== undefined) await printJsonAlone(call, present(context, found));
   });
@@ -142,8 +148,7 @@ function noSuchKey(id: string) {
   return refusedAs('not_found', `no key with id ${JSON.stringify(id)}`);
 }
 
-/** A key as the HTTP API shows it, with the session in which it was minted, which only operators see. */
+/** A key as the HTTP API shows it with `hydrate`. */
 function present({ catalogue, now }: CommandContext, found: ListedApiKey) {
-  const shown = presentApiKey(found, { hydrate: true, now: now(), catalogue });
-  return { ...shown, session: found.key.session };
+  return presentApiKey(found, { hydrate: true, now: now(), catalogue });
 }

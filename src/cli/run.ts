@@ -63,7 +63,10 @@ function wrongWords([first, second]: readonly string[], group: readonly Command[
     const nearest = suggestion(`${first} ${second}`, names);
     if (nearest !== '') return `no such command "${shown(`${first} ${second}`)}"${nearest}`;
   }
-  if (group.length > 0) return `${first} needs a subcommand`;
+  if (group.length > 0)
+    return second === undefined || second.startsWith('-')
+      ? `${first} needs a subcommand`
+      : `${first} has no such subcommand`;
   return `no such command "${shown(first)}"${suggestion(first, [...names, ...groupNames])}`;
 }
 

@@ -81,7 +81,7 @@ async function withScopeSet(
   await withStores(call, async (context) => {
     const [set] = await requireScopeSets(context, call.operands);
     if (set!.id === administratorSetId)
-      throw new Failure('failed', '"administrator" is built in and can’t be changed');
+      throw new Failure('failed', `"administrator" is built in and can't be changed`);
     const changed = await work(context, set!.id)
       .catch(refusedAs('managed', `${who} is kept by the configuration: change it there`))
       .catch(refusedAs('not_found', `${who} was removed in the meantime`));

@@ -62,7 +62,7 @@ function endedText(ended: readonly string[] | undefined): string {
 
 async function revokeOne(context: CommandContext, id: string): Promise<void> {
   const unavailable =
-    'the session store is unavailable, so the session goes on; --user NAME ends all of a user’s without it';
+    "the session store is unavailable, so the session goes on; --user NAME ends all of a user's without it";
   const { actor, origin } = operator;
   const ended = await endSession(context, id, origin, () => ({ actor })).catch(
     refusedAs('store_unavailable', unavailable),

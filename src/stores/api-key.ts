@@ -50,7 +50,7 @@ export interface ApiKeyWithOwner extends ListedApiKey {
 }
 
 /** Id and label of a deleted or transferred key, for audit events. */
-export type RemovedApiKey = Pick<ApiKey, 'id' | 'label'>;
+export type RemovedApiKey = Pick<ApiKey, 'id' | 'label' | 'createdBy'>;
 
 /** The fields that keys are sorted by. */
 export type ApiKeySortField = 'created' | 'label' | 'expires' | 'last_used';

@@ -17,7 +17,15 @@ t.test('a deleted key is gone', async (t) => {
   t.equal(await statusOfUse(other.key), 200);
   t.match(
     logLines().filter(({ event }) => event === 'api_key_deleted'),
-    [{ audit: true, outcome: 'success', actor: { user: administratorId, kind: 'session' }, key: id }],
+    [
+      {
+        audit: true,
+        outcome: 'success',
+        actor: { user: administratorId, kind: 'session' },
+        subject: administratorId,
+        key: id,
+      },
+    ],
   );
 });
 
@@ -49,6 +57,10 @@ t.test('keys minted with it stay, or are deleted with it', async (t) => {
     audited.map(({ key }) => key).sort(),
     [second.id, first.id, root.id, again.id, below.id, grandchild.id, stranger.id].sort(),
     'each is audited',
+  );
+  t.ok(
+    audited.every(({ subject }) => typeof subject === 'string'),
+    'with the user whose key it was',
   );
 });
 

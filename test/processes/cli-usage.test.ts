@@ -47,6 +47,11 @@ const wrongUsages = [
     says: /^postern: user needs a subcommand\nusage: .*\n\n {2}user add NAME/,
   },
   {
+    name: 'a subcommand that is none',
+    args: ['user', secret],
+    says: /^postern: user has no such subcommand\nusage: .*\n\n {2}user add NAME/,
+  },
+  {
     name: 'an unknown option',
     args: ['check', '--frobnicate'],
     says: /^postern: Unknown option '--frobnicate'\nusage: postern check/,

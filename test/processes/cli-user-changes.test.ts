@@ -146,3 +146,32 @@ t.test('the keys of a user who is removed can be given to another', async (t) =>
   const { json } = await api.send({ ...asset, apiKey: stdout.trimEnd() });
   t.equal(new Map(json.headers).get('X-Auth-Subject'), bob);
 });
+
+t.test('user set --admin grants every scope, beside what the user holds', async (t) => {
+  const folder = createCommandFolder(t);
+  await addUser(folder, 'ada');
+  await folder.run(['scope-set', 'add', 'writers', '--scopes', 'store:write']);
+  await folder.run(['user', 'set', 'ada', '--scope-set', 'writers']);
+  t.match(await folder.run(['user', 'set', 'ada', '--admin', '--json']), {
+    code: 0,
+    json: { scope_sets: ['administrator', 'writers'] },
+  });
+  t.match(await folder.run(['user', 'set', 'ada', '--admin', '--scope-set', '', '--json']), {
+    json: { scope_sets: ['administrator'] },
+  });
+  t.match(await folder.run(['user', 'set', 'ada']), {
+    code: 2,
+    stderr: /, --admin, --display-name or --email\n/,
+  });
+});
+
+t.test('an invitation is the address of a page where there are pages', async (t) => {
+  const base_url = 'https://acme.example.com';
+  const folder = createCommandFolder(t, { base_url, web: { path: '/pages' } });
+  await folder.run(['user', 'add', 'grace', '--without-password', '--create']);
+  const { stdout, stderr } = await folder.run(['user', 'invite', 'grace']);
+  t.match(stdout, /^https:\/\/acme\.example\.com\/pages\/invitation#token=\S{20,}\n$/);
+  t.match(stderr, /^postern: until \S+ \S+ "grace" sets a password there$/m);
+  const { json } = await folder.run(['user', 'invite', 'grace', '--json']);
+  t.equal(json.url, `${base_url}/pages/invitation#token=${json.token}`);
+});

@@ -45,7 +45,7 @@ async function mintAndLose(recheck: Call['recheck']) {
       },
       async deleteApiKey(id, _options, audit) {
         const deleted = keys.delete(id) ? [id] : [];
-        audit?.onWritten(audit.drafts(deleted.map((one) => ({ id: one, label: 'a' }))));
+        audit?.onWritten(audit.drafts(deleted.map((one) => ({ id: one, label: 'a', createdBy: 'u' }))));
         return deleted;
       },
       findScopeSets: () => [],

@@ -58,7 +58,12 @@ export const userCommands: readonly Command[] = [
     summary: 'Replace scopes, scope sets or the profile',
     details: `Each option replaces the whole; everything else stays. --scopes "" removes all own scopes, --scope-set "" all own scope
 sets, and an empty text clears a field`,
-    options: { scopes, 'scope-set': scopeSet, ...profile },
+    options: {
+      admin: { help: 'grant every scope, besides what the user holds' },
+      scopes,
+      'scope-set': scopeSet,
+      ...profile,
+    },
     run: async (call) => (await import('./user.ts')).setUser(call),
   },
   {
@@ -71,9 +76,9 @@ sets, and an empty text clears a field`,
   {
     name: 'user invite',
     operands: ['NAME'],
-    summary: 'Print a token for setting a password',
-    details: `With the token the user sets a password that no one else knows. The token is shown this once and is valid for seven days,
-or until another is made`,
+    summary: 'Print an address for setting a password',
+    details: `There the user sets a password that no one else knows; without web in the configuration it is a token for POST
+/api/login/invitation. It is shown this once and is valid for seven days, or until another is made`,
     run: async (call) => (await import('./user.ts')).inviteUser(call),
   },
   {

@@ -23,7 +23,7 @@ export async function linkIdentity(call: Call): Promise<void> {
       const { identities } = await recordOf(context, user);
       if (identities.some((linked) => isSame(linked, identity))) return;
       const cure = 'unlink it there, or remove that user';
-      throw new Failure('failed', `that identity is another user’s: ${cure}`, error);
+      throw new Failure('failed', `that identity is another user's: ${cure}`, error);
     });
     return recordOf(context, user);
   });

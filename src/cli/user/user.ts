@@ -75,20 +75,28 @@ export async function setUser(call: Call): Promise<void> {
   const replacesSets = call.texts('scope-set').length > 0;
   const scopes = call.text('scopes');
   const profile = profileOf(call);
-  if (scopes === undefined && !replacesSets && Object.keys(profile).length === 0)
-    throw new Failure('usage', 'user set needs --scopes, --scope-set, --display-name or --email');
+  const isMadeAdmin = call.isSet('admin');
+  if (scopes === undefined && !replacesSets && !isMadeAdmin && Object.keys(profile).length === 0)
+    throw new Failure('usage', 'user set needs --scopes, --scope-set, --admin, --display-name or --email');
   await changeNamedUser(call, async (context, user) => {
-    const sets = await requireScopeSets(context, names);
+    const sets = (await requireScopeSets(context, names)).map(({ id }) => id);
+    const kept = replacesSets ? sets : await setsOf(context, user);
+    const scopeSets = isMadeAdmin ? [...new Set([...kept, administratorSetId])] : kept;
     return changeUser(context, operator, user.id, {
       ...profile,
       ...(scopes !== undefined && { scopes: requireScopes(context, scopes) }),
-      ...(replacesSets && { scopeSets: sets.map(({ id }) => id) }),
+      ...((replacesSets || isMadeAdmin) && { scopeSets }),
     }).catch(async (error) => {
       // If a scope set was removed in the meantime, this names it.
       if (isRefusal(error, 'conflict')) await requireScopeSets(context, names);
       throw error;
     });
   });
+}
+
+/** Ids of the scope sets that the user holds now, without those that a provider grants. */
+async function setsOf({ records }: CommandContext, { id }: User): Promise<readonly string[]> {
+  return (await records.findUser(id))?.user.scopeSets ?? [];
 }
 
 /** `user set-password NAME`: sets a new password and ends the user's sessions. */
@@ -156,16 +164,21 @@ function requireUsername(raw: string): string {
   throw new Failure('usage', `a user name ${accountNameRules[name.problem]}`);
 }
 
-/** `user invite NAME`: prints, this one time, a token with which the user sets a password. */
+/** `user invite NAME`: prints, this one time, the address of a page where the user sets a password, or a token for it. */
 export async function inviteUser(call: Call): Promise<void> {
   await withNamedUser(call, async (context, user) => {
     const { token, expires } = await invite(context, operator, user.id).catch(
       refusedAs('conflict', neverSignsIn(user)),
     );
+    const { web, base_url: baseUrl } = context.config;
+    // A fragment is never sent to a server.
+    const url = web === undefined ? undefined : `${baseUrl}${web.path}/invitation#token=${token}`;
+    const use = url === undefined ? ': POST /api/login/invitation {"token","password"}' : ' there';
     call.terminal.stderr.write(
-      `postern: until ${readableTime(expires)} it sets a password: POST /api/login/invitation {"token","password"}\n`,
+      `postern: until ${readableTime(expires)} ${JSON.stringify(user.username)} sets a password${use}\n`,
     );
-    await printResult(call, { token, expires: new Date(expires).toISOString() }, token);
+    const shown = { token, expires: new Date(expires).toISOString(), ...(url !== undefined && { url }) };
+    await printResult(call, shown, url ?? token);
   });
 }
 
@@ -174,9 +187,9 @@ export async function unlockUser(call: Call): Promise<void> {
   await changeNamedUser(call, async (context, user) => {
     const throttle = createLoginThrottle(context.attempts, loginLimits(context.config));
     const reason = 'failed sign-ins are counted in the session store, which is unavailable';
-    const lift = (name: string) =>
-      throttle.lift(name).catch(refusedAs('store_unavailable', `${reason}: nothing was lifted`));
-    return liftThrottle(context, { lift }, operator, user.id);
+    return liftThrottle(context, throttle, operator, user.id).catch(
+      refusedAs('store_unavailable', `${reason}: nothing was lifted`),
+    );
   });
 }
 

@@ -18,8 +18,9 @@ const keepLink = `INSERT INTO removed_api_keys (id, parent)
   SELECT k.id, k.parent FROM api_keys k WHERE k.id = ? AND ${hasChild}`;
 const keepLinksOf = `INSERT INTO removed_api_keys (id, parent)
   SELECT k.id, k.parent FROM api_keys k WHERE k.created_by = ? AND ${hasChild}`;
-const removeOne = 'DELETE FROM api_keys WHERE id = ? RETURNING id, parent, label';
-const removeOwned = 'DELETE FROM api_keys WHERE created_by = ? RETURNING id, parent, label';
+const removeOne = 'DELETE FROM api_keys WHERE id = ? RETURNING id, parent, label, created_by AS "createdBy"';
+const removeOwned =
+  'DELETE FROM api_keys WHERE created_by = ? RETURNING id, parent, label, created_by AS "createdBy"';
 const dropLink = `DELETE FROM removed_api_keys AS k WHERE id = ? AND NOT ${hasChild} RETURNING id, parent`;
 const selectLink =
   'SELECT id, parent FROM api_keys WHERE id = ? UNION ALL SELECT id, parent FROM removed_api_keys WHERE id = ?';
@@ -37,7 +38,7 @@ export class KeyLineage {
     const ids = `(SELECT value FROM ${elementsOf('?')})`;
     this.#selectChildren = `SELECT id FROM api_keys WHERE parent IN ${ids}
       UNION ALL SELECT id FROM removed_api_keys WHERE parent IN ${ids}`;
-    this.#removeThese = `DELETE FROM api_keys WHERE id IN ${ids} RETURNING id, label`;
+    this.#removeThese = `DELETE FROM api_keys WHERE id IN ${ids} RETURNING id, label, created_by AS "createdBy"`;
     this.#dropThese = `DELETE FROM removed_api_keys WHERE id IN ${ids}`;
   }
 
@@ -79,8 +80,8 @@ export class KeyLineage {
   }
 }
 
-function withoutParent({ id, label }: Removed): RemovedApiKey {
-  return { id, label };
+function withoutParent({ id, label, createdBy }: Removed): RemovedApiKey {
+  return { id, label, createdBy };
 }
 
 /** Drops the links above deleted keys, as far up as they have no other descendants. */

@@ -49,7 +49,7 @@ const columns: Readonly<Record<UserFilterField, FilterColumn>> = {
 
 /** Gives all keys of a user to another. This clears their origins: the keys weren't minted in sessions of the new owner. */
 const transferKeys = `UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1
-  WHERE created_by = ? RETURNING id, label`;
+  WHERE created_by = ? RETURNING id, label, created_by AS "createdBy"`;
 
 /** The administration of users in SQL; `now` is the clock, in epoch milliseconds. */
 export function createUserRecords(database: SqlDatabase, now: () => number): UserRecords {
