@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type BodyRow, bodyBytes, measureBodies } from './bodies.ts';
 import { judge, type Measured } from './bounds.ts';
+import { digests, replaceDigest } from './digest.ts';
 import { type Field, startField } from './field.ts';
 import { measureFootprint, neededDescriptors } from './footprint.ts';
 import { measureHalfLoad } from './half-load.ts';
@@ -77,8 +78,10 @@ async function compare(options: Options): Promise<number> {
   say(`\n${renderOutcome(verdicts, failed, rounds)}`);
 
   const isUpkeepAlone = options.parts.size === 1 && upkeep !== undefined;
-  if (options.write && isUpkeepAlone) writeUpkeep(upkeep, ['bench/RESULTS.md', 'docs/limits.md']);
-  else if (options.write)
+  if (options.write && isUpkeepAlone) {
+    writeUpkeep(upkeep, ['bench/RESULTS.md', 'docs/limits.md']);
+    writeDigests();
+  } else if (options.write)
     write({
       ...compared,
       failed,
@@ -100,6 +103,16 @@ function write(report: Report): void {
   for (const [name, picture] of picturesOf(report.measured))
     writeFileSync(new URL(`../docs/images/${name}`, import.meta.url), picture);
   if (report.measured.upkeep !== undefined) writeUpkeep(report.measured.upkeep, ['docs/limits.md']);
+  writeDigests();
+}
+
+/** Puts the figures of RESULTS.md into the documents that show some of them. */
+function writeDigests(): void {
+  const results = readFileSync(new URL('RESULTS.md', import.meta.url), 'utf8');
+  for (const { file, render } of digests) {
+    const document = new URL(`../${file}`, import.meta.url);
+    writeFileSync(document, replaceDigest(readFileSync(document, 'utf8'), render(results)));
+  }
 }
 
 /** Puts the table of upkeep into documents that have its markers. */

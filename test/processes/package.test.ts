@@ -26,7 +26,17 @@ t.test('the tarball has what is built, within 1 MiB', async (t) => {
   );
   t.ok(statSync(tarball).size < mebibyte, `${statSync(tarball).size} bytes`);
   const top = new Set(files.map((path) => path.split('/')[0]));
-  const all = ['CHANGELOG.md', 'LICENSE', 'README.md', 'bin', 'config', 'dist', 'docs', 'package.json'];
+  const all = [
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'bin',
+    'config',
+    'dist',
+    'docs',
+    'examples',
+    'package.json',
+  ];
   t.strictSame([...top].sort(), all);
   t.ok(files.includes('dist/NOTICES'));
   t.notOk(files.some((path) => /\.(?:map|cache|ts)$/.test(path)));

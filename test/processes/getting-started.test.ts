@@ -1,0 +1,118 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import t from 'tap';
+import { parse, stringify } from 'yaml';
+import { createApiClient } from '../support/clients/api-client.ts';
+import { createSecretWatch } from '../support/gateway/secret-watch.ts';
+import { navigation } from '../support/pages/web.ts';
+import { createMachine } from '../support/programs/machine.ts';
+import { guessPort } from '../support/servers/loopback-port.ts';
+import { startRecordingUpstream } from '../support/servers/recording-upstream.ts';
+
+const guide = readFileSync(join(import.meta.dirname, '../../docs/getting-started.md'), 'utf8');
+const password = 'correct horse battery staple';
+
+/** The blocks of a section, by its heading. */
+function blocksOf(heading: string, language = 'sh'): string[] {
+  const [, section] = new RegExp(`^## ${heading}\n([\\s\\S]*?)(?=^## |(?![\\s\\S]))`, 'm').exec(guide)!;
+  return [...section!.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
+    ([, text]) => text!,
+  );
+}
+
+t.test('docs/getting-started.md, command by command', async (t) => {
+  const upstream = await startRecordingUpstream();
+  t.teardown(() => upstream.close());
+  const first = guessPort();
+  const ports = { 9000: Number(new URL(upstream.url).port), 8080: first, 443: first + 1 };
+  const machine = createMachine(t, ports);
+  const ran = new Set<string>();
+  const run = async (heading: string, input = '') => {
+    const printed: string[] = [];
+    for (const block of blocksOf(heading)) {
+      ran.add(block);
+      printed.push(await machine.run(block, { input }));
+    }
+    return printed;
+  };
+  const api = createApiClient(first, createSecretWatch());
+  const names = async () =>
+    JSON.parse(await machine.run('postern user list --json')).map(({ username }: any) => username);
+
+  machine.makeArchive('postern-0.1.0-linux-x64');
+  await run('1\\. Install');
+  t.match((await run('2\\. Configure')).join(''), /no problems/);
+  await run('3\\. Run it');
+  t.match(machine.calls(), [/^useradd --system .* postern$/], 'the user comes before the rest');
+  t.ok(
+    existsSync(join(machine.folder, 'var/lib/postern/postern.db')),
+    'the stores are where the unit may write',
+  );
+  const opened = await api.send({ path: '/', headers: { ...navigation, Host: 'stock.example.com' } });
+  t.match(opened, { status: 302, headers: { location: '/postern/sign-in?return_to=%2F' } });
+
+  await run('4\\. A certificate');
+  t.equal(
+    machine.read('etc/caddy/Caddyfile'),
+    readFileSync('examples/systemd/Caddyfile', 'utf8')
+      .replace(/^#.*\n/, '')
+      .replace('8080', `${first}`),
+  );
+  const invitation = (await run('5\\. People', `${password}\n`)).at(-1)!;
+  t.match(invitation, /(?:invitation#token=)?[\w-]{32}\n/);
+  t.ok((await api.signIn('ada', password)).accessToken, 'the administrator can sign in');
+
+  await run('6\\. A key for a cron job');
+  t.strictSame(
+    upstream.seen.map((seen) => [seen.target, ...seen.values('x-auth-username')]),
+    [['/report', 'nightly']],
+  );
+  t.match(machine.read('etc/cron.d/nightly'), /^15 3 \* \* \* root curl .*\/report\n$/);
+
+  const [looked] = await run('7\\. Look after it');
+  t.match(looked, /"records":\{"ok":true/);
+  await run('8\\. Back up');
+  await machine.run('postern user add mallory --scopes access --without-password');
+  t.strictSame(await names(), ['ada', 'grace', 'mallory', 'nightly']);
+  await run('10\\. Restore');
+  t.strictSame(await names(), ['ada', 'grace', 'nightly'], 'as it was at the backup');
+
+  machine.makeArchive('postern-0.2.0-linux-x64');
+  await run('9\\. Upgrade');
+  t.equal(readdirSync(join(machine.folder, 'opt')).sort().join(' '), 'postern postern.old');
+  t.equal(readdirSync(join(machine.folder, 'var/lib/postern-backup')).length, 2);
+  t.strictSame(await names(), ['ada', 'grace', 'nightly']);
+
+  const [certbot, restart] = blocksOf('Without Caddy: certbot');
+  await machine.run(certbot!);
+  const file = join(machine.folder, 'etc/postern/postern.yaml');
+  const { trusted_proxies: _, ...config } = parse(readFileSync(file, 'utf8'));
+  const listen = parse(blocksOf('Without Caddy: certbot', 'yaml')[0]!).listen;
+  writeFileSync(
+    file,
+    stringify({ ...config, listen: { ...listen, port: ports[443] } }).replace(
+      /^management:\n {2}host: (.*)\n {2}port: (.*)$/m,
+      'management: { host: $1, port: $2 }',
+    ),
+  );
+  await machine.run(restart!);
+  const ca = machine.read('etc/letsencrypt/live/stock.example.com/fullchain.pem');
+  const status = await new Promise((resolve, reject) => {
+    const headers = { 'X-API-Key': /X-API-Key: (\S+)/.exec(machine.read('root/nightly.header'))![1]! };
+    request(
+      { host: '127.0.0.1', port: ports[443], servername: 'stock.example.com', ca, path: '/report', headers },
+      (response) => resolve(response.resume().statusCode),
+    )
+      .on('error', reject)
+      .end();
+  });
+  t.equal(status, 200, 'over TLS, by the certificate that the hook has put there');
+  for (const block of [certbot!, restart!]) ran.add(block);
+  const all = [...guide.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text]) => text!);
+  t.strictSame(
+    all.filter((block) => !ran.has(block)),
+    [],
+    'every command was run',
+  );
+});
