@@ -115,10 +115,13 @@ export class ValidationError extends Error {
   readonly code = 'validation_error';
   readonly status = 422;
   readonly problems: readonly ValidationProblem[];
+  /** The cure for all problems at once, a constant text for OAuth's `error_description`; null: each problem has its own. */
+  readonly remedy: string | null;
 
-  constructor(problems: readonly ValidationProblem[]) {
+  constructor(problems: readonly ValidationProblem[], remedy: string | null = null) {
     super('validation_error');
     this.name = 'ValidationError';
     this.problems = problems;
+    this.remedy = remedy;
   }
 }

@@ -51,9 +51,9 @@ export function requireServableConfig(read: ReadConfig, creates: Creation): Conf
   return requireConfig(read);
 }
 
-/** Warnings about settings that are allowed but probably not meant, a line each; none of an invalid configuration. */
-export function warningLines(read: ReadConfig): readonly string[] {
-  return (read.warnings ?? []).map((warning) => formatProblem(read.file, warning, 'warning: '));
+/** Warnings about settings that are allowed but probably not meant, each a line that begins with `kind`; default: nothing. */
+export function warningLines(read: ReadConfig, kind = ''): readonly string[] {
+  return (read.warnings ?? []).map((warning) => formatProblem(read.file, warning, kind));
 }
 
 /** `check`: reports all problems, warnings and notes about the configuration; with `--json`, as a list. */
@@ -71,9 +71,16 @@ export async function check(call: Call): Promise<void> {
     await printResult(call, listed, '');
   }
   if (problems.length > 0) throw invalid(file, problems);
-  for (const line of warningLines(read)) call.terminal.stderr.write(`${line}\n`);
-  const lines = [...notes.map((note) => formatProblem(file, note, 'note: ')), `${file}: no problems`];
+  for (const line of warningLines(read, 'warning: ')) call.terminal.stderr.write(`${line}\n`);
+  const lines = [
+    ...notes.map((note) => formatProblem(file, note, 'note: ')),
+    `${file}: ${verdict(warnings.length)}`,
+  ];
   if (!call.isSet('json')) await printResult(call, [], lines.join('\n'));
+}
+
+function verdict(warnings: number): string {
+  return warnings === 0 ? 'no problems' : `${warnings} warning${warnings === 1 ? '' : 's'}, no errors`;
 }
 
 /** Problems that would stop `serve`, except those of servers and addresses, which only a start can detect. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { withAbsolutePaths } from './absolute-paths.ts';
+import { withDependentDefaults } from './dependent-defaults.ts';
 import { goodPartsOf, withBrokenMarked } from './report/good-parts.ts';
 import { findingsOf, ruleOf } from './report/issues.ts';
 import { decodeUtf8, reasonOf, type Surroundings } from './report/outside-values.ts';
@@ -78,7 +79,8 @@ function judge(text: string, surroundings: Surroundings): Judged {
   const issues = parsed.success ? [] : findingsOf(configSchema, parsed.error.issues, tree.value);
   const broken = [...tree.findings, ...issues.filter((issue) => !tree.findings.some(isAbout(issue)))];
   const written = withBrokenMarked(tree.value, broken);
-  const ofRules = findingsOfRules(goodPartsOf(configSchema, written) ?? {}, written);
+  const goodParts = withDependentDefaults(goodPartsOf(configSchema, written) ?? {}, written);
+  const ofRules = findingsOfRules(goodParts, written);
   // The files of a misplaced section aren't needed.
   const inPlace = withBrokenMarked(
     written,
@@ -87,11 +89,9 @@ function judge(text: string, surroundings: Surroundings): Judged {
   const ofFiles = findingsOfFiles(goodPartsOf(configSchema, inPlace) ?? {}, surroundings);
   const findings = [...syntax, ...broken, ...ofRules, ...ofFiles];
   if (!parsed.success || findings.length > 0) return invalid(problemsOf(findings), ofFiles.length > 0);
-  const config = withAbsolutePaths(parsed.data, surroundings.folder);
-  const warnings = problemsOf([
-    ...warningsOf(parsed.data, written),
-    ...certificateWarnings(config, Date.now()),
-  ]);
+  const relative = withDependentDefaults(parsed.data, written);
+  const config = withAbsolutePaths(relative, surroundings.folder);
+  const warnings = problemsOf([...warningsOf(relative, written), ...certificateWarnings(config, Date.now())]);
   return { config, warnings, problemsOf };
 }
 

@@ -109,7 +109,7 @@ function oauthErrorFields(error: Refusal | ValidationError) {
       error.problems[0]!.loc.at(-1) === 'grant_type';
     return unsupported
       ? { error: 'unsupported_grant_type', error_description: 'The grant type is not supported' }
-      : { error: 'invalid_request', error_description: 'The request is malformed' };
+      : { error: 'invalid_request', error_description: error.remedy ?? 'The request is malformed' };
   }
   return { error: nameOf(error.status), error_description: refusals[error.code].detail };
 }

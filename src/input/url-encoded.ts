@@ -88,10 +88,12 @@ export function readQuery<S extends z.ZodObject>(
   return validate(schema, values, { ...facts, further, ...options });
 }
 
+const formType = 'application/x-www-form-urlencoded';
+
 /**
  * Reads the body of a form endpoint. A blank field counts as absent (RFC 6749 §3.1), a repeated one is a problem; the
  * schema decides about unknown ones (OAuth: `z.object` ignores them). A body of another content type, or none, has no
- * fields.
+ * fields: the remedy of the problems then names the right one.
  *
  * Throws {@link ValidationError} with every problem at once.
  */
@@ -101,9 +103,14 @@ export function readForm<S extends z.ZodObject>(
   schema: S,
   options: SecretOptions = {},
 ): z.output<S> {
-  const isForm = utf8MediaType(contentType) === 'application/x-www-form-urlencoded';
+  const isForm = utf8MediaType(contentType) === formType;
   const { values, ...facts } = readFields(isForm ? Buffer.from(bytes).toString('latin1') : '', 'body');
-  return validate(schema, values, { ...facts, ...options });
+  try {
+    return validate(schema, values, { ...facts, ...options });
+  } catch (error) {
+    if (isForm || bytes.length === 0 || !(error instanceof ValidationError)) throw error;
+    throw new ValidationError(error.problems, `Send the fields as ${formType}, in UTF-8`);
+  }
 }
 
 function readFields(encoded: string, loc: 'body' | 'query') {

@@ -16,6 +16,16 @@ export function suggestion(written: string, known: readonly string[], prefix = '
   return nearest === undefined ? '' : `: did you mean "${prefix}${nearest}"?`;
 }
 
+/** Maximum number of names in a list: more wouldn't be read. */
+const mostListed = 8;
+
+/** The {@link suggestion}, or else the known names: `: one of a, b`. */
+export function suggestionOrNames(written: string, known: readonly string[]): string {
+  if (known.length === 0) return ': there is none';
+  const listed = known.length > mostListed ? [...known.slice(0, mostListed), '…'] : known;
+  return suggestion(written, known) || `: ${known.length === 1 ? known[0] : `one of ${listed.join(', ')}`}`;
+}
+
 /** Maximum number of edits in a typo, 0 to 3 by length: in a short name, two could turn any name into any other. */
 function mostEdits(written: string, name: string): number {
   const length = Math.min(written.length, name.length);

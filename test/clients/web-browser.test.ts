@@ -18,8 +18,8 @@ for (const javaScriptEnabled of [true, false])
       await page.goto(`${origin}/postern/activate#token=${bootstrapToken}`);
       if (!javaScriptEnabled) await page.fill('[name=token]', bootstrapToken);
       await signIn(page);
-      t.equal(await shown(), 'You are signed in');
-      t.equal(page.url(), `${origin}/postern/`);
+      t.equal(await shown(), 'GET /');
+      t.equal(page.url(), `${origin}/`);
       await page.goto(`${origin}/orders?page=2`);
       t.equal(await shown(), 'GET /orders?page=2');
       t.same(upstream.seen.at(-1)?.values('x-auth-username'), ['ada']);
@@ -39,7 +39,7 @@ for (const javaScriptEnabled of [true, false])
       await signIn(page);
       t.equal(page.url(), `${origin}/orders?page=2`, 'and back to where it was');
       await page.goto(`${origin}/postern/sign-in`);
-      t.equal(page.url(), `${origin}/postern/`, 'who is signed in sees no form');
+      t.equal(page.url(), `${origin}/`, 'who is signed in sees no form');
       t.equal((await context.cookies())[0]?.httpOnly, true);
     },
   );
@@ -60,5 +60,5 @@ t.test('the right link in the tab where another was refused', async (t) => {
   t.notOk(sent.includes('POST'), 'nothing is sent again');
   t.equal(page.url(), `${origin}/postern/activate`, 'the history keeps no token');
   await signIn(page);
-  t.equal(await heading(page), 'You are signed in');
+  t.equal(await heading(page), 'GET /');
 });

@@ -122,8 +122,8 @@ for (const javaScriptEnabled of [true, false]) {
     t.match(await page.textContent('main'), /You may still be signed in at staff/);
     await page.click('text=Sign in again');
     await page.click('text=Sign in with staff');
-    await page.waitForURL(`${site.origin}/postern/`);
-    t.match(await page.textContent('main'), /alice/, 'nothing was asked');
+    await page.waitForURL(`${site.origin}/`);
+    t.match(await page.textContent('#who'), /alice/, 'nothing was asked');
   });
 }
 

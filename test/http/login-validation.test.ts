@@ -16,23 +16,33 @@ const otherGrant = {
   ctx: { pattern: '^password$' },
 };
 
-const malformed: Record<string, { body?: string; type?: string; problems: object[]; error?: string }> = {
+const malformed: Record<
+  string,
+  { body?: string; type?: string; problems: object[]; error?: string; remedy?: true }
+> = {
   'no body at all': { problems: [missingUsername, missingPassword] },
   'an empty form': { type: urlEncoded, body: '', problems: [missingUsername, missingPassword] },
   'a JSON body': {
     type: 'application/json',
     body: '{"username":"ada","password":"correct horse battery"}',
+    remedy: true,
     problems: [missingUsername, missingPassword],
   },
   'a multipart body': {
     type: 'multipart/form-data; boundary=x',
     body: '--x\r\nContent-Disposition: form-data; name="username"\r\n\r\nada\r\n--x--\r\n',
+    remedy: true,
     problems: [missingUsername, missingPassword],
   },
-  'a form without a content type': { body: good, problems: [missingUsername, missingPassword] },
+  'a form without a content type': {
+    body: good,
+    remedy: true,
+    problems: [missingUsername, missingPassword],
+  },
   'a form in another character set': {
     type: `${urlEncoded}; charset=latin1`,
     body: good,
+    remedy: true,
     problems: [missingUsername, missingPassword],
   },
   'a blank user name': { type: urlEncoded, body: 'username=&password=x', problems: [missingUsername] },
@@ -106,14 +116,17 @@ const malformed: Record<string, { body?: string; type?: string; problems: object
 
 t.test('a malformed form is 422 with every problem, in the order of the fields', async (t) => {
   const { api } = await startTestGateway(t);
-  for (const [title, { body, type, problems, error }] of Object.entries(malformed)) {
+  for (const [title, { body, type, problems, error, remedy }] of Object.entries(malformed)) {
     const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
     const response = await api.send({ method: 'POST', path, body, headers });
     t.equal(response.status, 422, title);
     t.same(response.json.detail, problems, title);
     t.equal(response.json.code, 'validation_error', title);
     t.equal(response.json.error, error ?? 'invalid_request', title);
-    t.type(response.json.error_description, 'string');
+    const isForm = /^Send the fields as application\/x-www-form-urlencoded, in UTF-8$/.test(
+      response.json.error_description,
+    );
+    t.equal(isForm, remedy === true, title);
     t.equal(response.json.request_id, response.headers['x-request-id']);
     t.notOk(response.headers['www-authenticate']);
   }

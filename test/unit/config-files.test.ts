@@ -36,7 +36,8 @@ const route = 'routes: [{ prefix: /, upstream: app }]\n';
 
 function load(sections: string, rest = upstream + route) {
   const file = join(folder, 'postern.yaml');
-  writeFileSync(file, `tenant: acme\nbase_url: https://acme.example.com\n${sections}\n${rest}`);
+  const proxies = sections.includes('trusted_proxies') ? '' : '\ntrusted_proxies: []';
+  writeFileSync(file, `tenant: acme\nbase_url: https://acme.example.com\n${sections}\n${rest}${proxies}`);
   const loaded = loadConfig(file, {});
   return { ...loaded, lines: (loaded.problems ?? []).map((problem) => formatProblem('f', problem)) };
 }
@@ -189,7 +190,7 @@ identity_providers:
       `f:3:42: trusted_proxies[2]: ${everyone} (::/0)`,
       `f:3:50: trusted_proxies[3]: ${everyone} (::ffff:0:0/96)`,
       `f:3:67: trusted_proxies[4]: ${everyone} (128.0.0.0/1)`,
-      'f:4:29: scopes.store:raed: no route, scope set or grant uses this scope',
+      'f:4:29: scopes.store:raed: no route, user, scope set or grant of this file uses this scope; those in the records are not counted',
     ],
   );
 });

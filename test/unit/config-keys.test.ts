@@ -145,7 +145,7 @@ const providersAndUpstreams: Row[] = [
   [
     'an upstream with a path',
     'upstreams: { app: { url: »http://a:1/x } }',
-    'upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (http://a:1/x)',
+    'upstreams.app.url: must be without a path, http://a:1: paths are forwarded as they are (http://a:1/x)',
   ],
   [
     'an upstream with a query',

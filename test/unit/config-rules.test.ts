@@ -9,17 +9,17 @@ const upstreamsAndScopes: Row[] = [
   [
     'a route to an unknown upstream',
     routes('{ prefix: /, upstream: »ap }'),
-    'routes[0].upstream: must be the name of an upstream (ap)',
+    'routes[0].upstream: must be the name of an upstream: app (ap)',
   ],
   [
     'a route to a name inherited by every object',
     routes('{ prefix: /, upstream: »constructor }'),
-    'routes[0].upstream: must be the name of an upstream (constructor)',
+    'routes[0].upstream: must be the name of an upstream: app (constructor)',
   ],
   [
     'a route without any upstreams',
     'routes: [{ prefix: /, upstream: »app }]',
-    'routes[0].upstream: must be the name of an upstream (app)',
+    'routes[0].upstream: must be the name of an upstream: there is none (app)',
   ],
   [
     'a route to an upstream that is broken itself',
@@ -219,9 +219,9 @@ routes: [{ prefix: /, upstream: app }]`,
     `»nope: 1\n${routes('{ prefix: »a, upstream: »b }', '{ exact: »/a//b, upstream: »c }')}`,
     'nope: unknown key',
     'routes[0].prefix: must begin with / (a)',
-    'routes[0].upstream: must be the name of an upstream (b)',
+    'routes[0].upstream: must be the name of an upstream: app (b)',
     'routes[1].exact: must not contain // (/a//b)',
-    'routes[1].upstream: must be the name of an upstream (c)',
+    'routes[1].upstream: must be the name of an upstream: app (c)',
   ],
 ];
 
@@ -235,8 +235,16 @@ const ambiguousPaths: Row[] = (
     ['with an empty segment', '/a//b', 'must not contain //'],
     ['that ends in an empty segment', '/a//', 'must not contain //'],
     ['of two slashes', '//', 'must not contain //'],
-    ['with a wildcard', '/a/*', 'must be a plain path: wildcards and templates are not supported'],
-    ['with a template', '/a/{id}', 'must be a plain path: wildcards and templates are not supported'],
+    [
+      'with a wildcard',
+      '/a/*',
+      'must be a plain path, without wildcards and templates: a prefix covers all paths below it',
+    ],
+    [
+      'with a template',
+      '/a/{id}',
+      'must be a plain path, without wildcards and templates: a prefix covers all paths below it',
+    ],
     ['with a backslash', '/a\\\\b', 'must not contain \\'],
     ['with a dot segment', '/a/../b', 'must not contain . or .. segments'],
     ['that ends in a dot segment', '/a/.', 'must not contain . or .. segments'],

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import { env, loadGood, type Row, requiredAndRoute, testRows } from './config-rows.ts';
+import { env, loadGood, type Row, required, requiredAndRoute, testRows } from './config-rows.ts';
 
 const rule = 'must be one to four segments of A-Z, a-z, 0-9, . _ ~ - such as /postern';
 const routes = (more: string) =>
@@ -66,7 +66,8 @@ const rows: Row[] = [
 testRows(rows);
 
 t.test('a console that is not apart from services is a warning', async (t) => {
-  const inFront = requiredAndRoute.replace('builtin:echo', 'http://127.0.0.1:9000');
+  const trusted = `${requiredAndRoute}trusted_proxies: []\n`;
+  const inFront = trusted.replace('builtin:echo', 'http://127.0.0.1:9000');
   const at = (origin: string) => `${inFront}web: { console: { base_url: "${origin}" } }\n`;
   const rows = {
     shared: [
@@ -77,9 +78,13 @@ t.test('a console that is not apart from services is a warning', async (t) => {
       at('https://acme.example.com:8443'),
       'web.console.base_url: shares its cookies with base_url: give it another host',
     ],
-    http: [at('http://console.example.com'), 'web.console.base_url: should have the same scheme as base_url'],
+    http: [
+      at('http://console.example.com'),
+      'web.console.base_url: should have the same scheme as base_url',
+      'web.console.base_url: is http: passwords, tokens and cookies can be read and changed on their way; use https',
+    ],
     own: [at('https://console.example.com')],
-    quick: [`${requiredAndRoute}web: { console: {} }\n`],
+    quick: [`${trusted}web: { console: {} }\n`],
   } as const;
   const folder = t.testdir(
     Object.fromEntries(Object.entries(rows).map(([name, [text]]) => [`${name}.yaml`, text])),
@@ -100,6 +105,39 @@ t.test('the defaults', async (t) => {
   const { config } = loadGood(t, 'web: {}');
   t.same(config.web, { path: '/postern', password: true, service_workers: 'refuse' });
   t.equal(loadGood(t, '').config.web, undefined);
+});
+
+t.test('defaults that depend on other sections', async (t) => {
+  const of = (yaml: string) => {
+    const { web, endpoints } = loadGood(t, yaml).config;
+    return [endpoints.users, web?.home];
+  };
+  const app = 'upstreams: { app: { url: builtin:echo } }\n';
+  const pages = `${app}routes: [{ prefix: /, upstream: app, browser: true }]\n`;
+  t.strictSame(of('web: {}'), ['upstream', undefined]);
+  t.strictSame(of('web: { console: {} }'), ['own', undefined], 'Postern serves the users of a console');
+  t.strictSame(of('web: { console: {} }\nendpoints: { audit: off }'), ['own', undefined]);
+  t.strictSame(of('web: { console: {} }\nendpoints: { users: upstream }'), ['upstream', undefined]);
+  t.strictSame(of('web: { console: {} }\nendpoints: { users: off }'), ['off', undefined]);
+  t.strictSame(of(`${pages}web: {}`), ['upstream', '/'], 'a sign-in leads to the pages');
+  t.strictSame(of(`${pages}web: { home: /app/ }`), ['upstream', '/app/']);
+  const part = `${app}web: {}\nroutes:\n`;
+  const rows: [home: string | undefined, ...routes: string[]][] = [
+    [undefined, '{ prefix: /app, upstream: app, browser: true }', '{ prefix: /, upstream: app }'],
+    [undefined, '{ prefix: /, upstream: app, browser: true }', '{ exact: /, upstream: app }'],
+    ['/', '{ prefix: /, upstream: app }', '{ exact: /, upstream: app, browser: true }'],
+  ];
+  for (const [home, ...routes] of rows)
+    t.strictSame(of(part + routes.map((route) => `- ${route}\n`).join('')), ['upstream', home]);
+});
+
+t.test('a route in the users that a console needs is a problem', async (t) => {
+  const folder = t.testdir({
+    'postern.yaml': `${required}web: { console: {} }\nupstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /api/admin/users, upstream: app }]\n`,
+  });
+  t.match(loadConfig(join(folder, 'postern.yaml'), env).problems, [
+    { key: 'routes[0].prefix', rule: 'is in /api/admin/users, which Postern serves itself' },
+  ]);
 });
 
 t.test('a logo that can’t be shown is a problem', async (t) => {

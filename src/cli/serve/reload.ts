@@ -111,7 +111,8 @@ export class ConfigurationWatch {
 
 /** Logs probable mistakes in a configuration, as `check` reports them. */
 export function logWarnings(read: ReadConfig, log: Log): void {
-  for (const warning of warningLines(read)) log.warn('configuration warning', { warning });
+  const warnings = warningLines(read);
+  if (warnings.length > 0) log.warn('configuration warning', { problems: warnings });
 }
 
 function statesOf(files: readonly string[]): Map<string, string> {

@@ -7,6 +7,8 @@ const rules: Partial<Record<YAMLError['code'], string>> = {
   TAB_AS_INDENT: 'is not valid YAML: tab as indentation, use spaces',
   BAD_SCALAR_START: 'is not valid YAML: a string that starts with this character needs quotes',
   BLOCK_AS_IMPLICIT_KEY: 'is not valid YAML: a string that contains ": " needs quotes',
+  BLOCK_IN_FLOW:
+    'is not valid YAML: a string that contains ": " needs quotes, and a { or [ has no lists with -',
   MISSING_CHAR: 'is not valid YAML: unclosed quote or bracket',
   MULTIPLE_DOCS: 'must be one YAML document',
   RESOURCE_EXHAUSTION: 'is nested too deeply',

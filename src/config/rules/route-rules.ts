@@ -1,5 +1,5 @@
 import { laxReadings } from '../../rules/lax-path.ts';
-import { suggestion } from '../../rules/nearest-name.ts';
+import { suggestionOrNames } from '../../rules/nearest-name.ts';
 import { areaOf, ownAreas } from '../../rules/own-areas.ts';
 import { keyOf } from '../report/problems.ts';
 import { noUpstream } from '../sections/routes.ts';
@@ -54,7 +54,7 @@ const upstreamsAreThere: Rule = ({ routes = [], upstreams }, { report }) => {
     )
       report(
         ['routes', index, 'upstream'],
-        `must be the name of an upstream${suggestion(route.upstream, Object.keys(upstreams))}`,
+        `must be the name of an upstream${suggestionOrNames(route.upstream, Object.keys(upstreams))}`,
       );
 };
 

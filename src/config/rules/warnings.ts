@@ -15,7 +15,12 @@ import { webWarnings } from './web-warnings.ts';
 const scopesAreUsed: Rule = (config, { report }) => {
   const used = new Set(scopesMentioned(config));
   for (const scope of Object.keys(config.scopes ?? {}))
-    if (!used.has(scope)) report(['scopes', scope], 'no route, scope set or grant uses this scope', 'key');
+    if (!used.has(scope))
+      report(
+        ['scopes', scope],
+        'no route, user, scope set or grant of this file uses this scope; those in the records are not counted',
+        'key',
+      );
 };
 
 // Otherwise every client could choose the address that the throttle and the log see.

@@ -1,5 +1,6 @@
 import { areaOf } from '../../rules/own-areas.ts';
 import { noUpstream } from '../sections/routes.ts';
+import { isLoopbackHost } from './own-address-rules.ts';
 import type { Rule } from './rule.ts';
 
 /** Warns of routes below a browser route that refuse the calls of its pages, unless `browser: false` says that this is meant. */
@@ -20,5 +21,45 @@ const pagesMayCall: Rule = ({ routes = [] }, { report, isWritten }) => {
   }
 };
 
-/** Warnings about what browsers meet. */
-export const webWarnings: readonly Rule[] = [pagesMayCall];
+/** Warns of an address that everyone on the way can listen to; on loopback there is no way. */
+const secretsAreHidden: Rule = ({ base_url: baseUrl, web }, { report }) => {
+  const places = [
+    [['base_url'], baseUrl],
+    [['web', 'console', 'base_url'], web?.console?.base_url],
+  ] as const;
+  for (const [path, origin] of places)
+    if (origin?.startsWith('http:') && !isLoopbackHost(new URL(origin).hostname))
+      report(path, 'is http: passwords, tokens and cookies can be read and changed on their way; use https');
+};
+
+/** Warns where a proxy must end TLS but isn't trusted, so that its address counts as that of all clients. */
+const clientsAreApart: Rule = ({ base_url: baseUrl, listen }, { report, isWritten }) => {
+  if (!baseUrl?.startsWith('https:') || listen?.tls !== undefined || isWritten(['trusted_proxies'])) return;
+  report(
+    ['base_url'],
+    'is https, but listen has no tls: list the proxy that ends TLS in trusted_proxies, or everyone shares its address in log and throttle; [] if it tells no addresses',
+  );
+};
+
+/** Warns of an upstream by the public name of Postern, which probably leads back here. */
+const publicNameIsNoUpstream: Rule = ({ base_url: baseUrl, upstreams = {} }, { report }) => {
+  if (baseUrl === undefined) return;
+  const { protocol, hostname, port } = new URL(baseUrl);
+  const own = Number(port) || (protocol === 'https:' ? 443 : 80);
+  for (const [name, upstream] of Object.entries(upstreams)) {
+    const address = upstream?.url;
+    if (address?.kind === 'server' && address.port === own && address.host.toLowerCase() === hostname)
+      report(
+        ['upstreams', name, 'url'],
+        'is base_url: requests that come back to Postern are 508; name the service itself',
+      );
+  }
+};
+
+/** Warnings about what browsers meet, and about the network in front of Postern. */
+export const webWarnings: readonly Rule[] = [
+  pagesMayCall,
+  secretsAreHidden,
+  clientsAreApart,
+  publicNameIsNoUpstream,
+];

@@ -23,7 +23,9 @@ const endpoints = z
     self_password: servedBy.prefault('own').describe('Who serves /api/self/password.'),
     admin_sessions: servedBy.prefault('own').describe('Who serves /api/admin/sessions.'),
     scope_sets: servedBy.prefault('own').describe('Who serves /api/admin/scope-sets.'),
-    users: servedBy.prefault('upstream').describe('Who serves /api/admin/users.'),
+    users: servedBy
+      .prefault('upstream')
+      .describe('Who serves /api/admin/users; if omitted where web has a console: own.'),
     audit: servedBy.prefault('own').describe('Who serves /api/admin/audit.'),
   })
   .prefault({})

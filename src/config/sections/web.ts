@@ -42,7 +42,9 @@ export const web = z
     path: text(pathRule).prefault('/postern').describe('Path of Postern’s own pages; no route can be in it.'),
     home: text(homeRule)
       .optional()
-      .describe('Destination of a sign-in without return_to; if omitted, Postern’s own start page.'),
+      .describe(
+        'Destination of a sign-in without return_to; if omitted, / where a browser route has that path, else Postern’s own start page.',
+      ),
     logo: filePath()
       .optional()
       .describe(

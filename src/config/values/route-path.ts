@@ -15,7 +15,8 @@ export function problemOfRoutePath(path: string, tolerance: PathTolerance): stri
   if (/[^!-~]/.test(path)) return 'must be visible ASCII: percent-encode other characters as UTF-8';
   if (path.includes('//')) return 'must not contain //';
   // Globs and templates look right and match nothing.
-  if (/[*{}]/.test(path)) return 'must be a plain path: wildcards and templates are not supported';
+  if (/[*{}]/.test(path))
+    return 'must be a plain path, without wildcards and templates: a prefix covers all paths below it';
   if (path.includes('\\')) return 'must not contain \\';
   if (path.includes(';') && !tolerance.semicolons)
     return 'must not contain ; while paths.semicolons is refuse';

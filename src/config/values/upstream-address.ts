@@ -18,6 +18,16 @@ export type UpstreamAddress =
 const socketPattern = /^unix:([^\0?#]+)$/;
 const serverPattern = new RegExp(`^https?://${hostPattern}$`);
 
+const form = 'must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo';
+
+/** The rule that a malformed address breaks, with the cure for a path, which many proxies put before that of the request. */
+function ruleBrokenBy(text: string): string {
+  const [, origin] = /^(https?:\/\/[^/?#@]+)\/[^?#]*$/.exec(text) ?? [];
+  return origin !== undefined && serverPattern.test(origin) && hasValidPort(origin)
+    ? `must be without a path, ${origin}: paths are forwarded as they are`
+    : form;
+}
+
 /**
  * Parses `http(s)://HOST:PORT`, `unix:PATH` or `builtin:echo`. Throws a RangeError, whose message is the rule, for anything else.
  */
@@ -26,10 +36,7 @@ export function parseUpstreamAddress(text: string): UpstreamAddress {
   const [, path] = socketPattern.exec(text) ?? [];
   if (path !== undefined) return { kind: 'socket', path };
   const url = serverPattern.test(text) && hasValidPort(text) ? URL.parse(text) : null;
-  if (url === null)
-    throw new RangeError(
-      'must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo',
-    );
+  if (url === null) throw new RangeError(ruleBrokenBy(text));
   const tls = url.protocol === 'https:';
   return {
     kind: 'server',

@@ -21,7 +21,7 @@ export const wrongRelations: readonly WrongConfiguration[] = [
   [
     'a prefix with a wildcard',
     'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /api/*, upstream: app }]',
-    '2:20: routes[0].prefix: must be a plain path: wildcards and templates are not supported (/api/*)',
+    '2:20: routes[0].prefix: must be a plain path, without wildcards and templates: a prefix covers all paths below it (/api/*)',
   ],
   [
     'a method in lower case',

@@ -70,7 +70,7 @@ export const wrongValues: readonly WrongConfiguration[] = [
   [
     'an upstream with a path',
     'upstreams: { app: { url: http://127.0.0.1:9000/api } }',
-    '1:26: upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (http://127.0.0.1:9000/api)',
+    '1:26: upstreams.app.url: must be without a path, http://127.0.0.1:9000: paths are forwarded as they are (http://127.0.0.1:9000/api)',
   ],
   [
     'an upstream without a scheme',

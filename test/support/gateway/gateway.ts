@@ -60,6 +60,7 @@ export function testConfig(upstreamUrl: string, overrides: object = {}): object 
   return {
     tenant: 'acme',
     base_url: 'https://acme.example.com',
+    trusted_proxies: [],
     listen: { host: '127.0.0.1', port: 0, engine, ...listen },
     management: { host: '127.0.0.1', port: 0 },
     stores: { records: 'sqlite:records.db', sessions: 'sqlite:sessions.db' },
