@@ -17,6 +17,7 @@ import {
   scopeSetsList,
   scopeSetsRead,
 } from './scope-sets.ts';
+import { selfRead } from './self.ts';
 import { selfPassword } from './self-password.ts';
 import {
   sessionsDelete,
@@ -40,10 +41,11 @@ import {
   usersUnlock,
 } from './users/sign-in.ts';
 
-/** Endpoints that obtain, renew and give up credentials, in the order of the OpenAPI document. */
+/** Endpoints that obtain, renew, show and give up credentials, in the order of the OpenAPI document. */
 export const credentialEndpoints: readonly AnyDefinition[] = [
   login,
   refresh,
+  selfRead,
   logout,
   jwks,
   assertionJwks,

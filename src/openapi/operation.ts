@@ -83,7 +83,8 @@ function guardRefusals({ guard }: Operation): readonly RefusalCode[] {
   const presented: RefusalCode[] = ['ambiguous_credentials', 'not_authenticated', 'invalid_api_key'];
   if (guard === 'sign_out') return [...presented, 'session_required', 'store_unavailable'];
   if (guard === 'session') return [...presented, 'invalid_token', 'session_required', 'store_unavailable'];
-  return [...presented, 'invalid_token', 'insufficient_scope', 'store_unavailable'];
+  const scopes: readonly RefusalCode[] = guard.scopes.length > 0 ? ['insufficient_scope'] : [];
+  return [...presented, 'invalid_token', ...scopes, 'store_unavailable'];
 }
 
 function pathParameters({ path }: Operation): Json[] {

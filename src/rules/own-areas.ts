@@ -15,6 +15,8 @@ const optionalAreas = {
   scope_sets: '/api/admin/scope-sets',
   users: '/api/admin/users',
   audit: '/api/admin/audit',
+  // Last: an endpoint belongs to the first area that has its path.
+  self: '/api/self',
 } as const;
 
 /** An endpoint that an upstream may serve instead. */

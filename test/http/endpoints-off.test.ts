@@ -3,6 +3,10 @@ import { administrator, bootstrapToken, startTestGateway } from '../support/gate
 
 /** A path of each endpoint that may be off, with a method that it serves. */
 const paths: Readonly<Record<string, readonly (readonly [method: string, path: string])[]>> = {
+  self: [
+    ['GET', '/api/self'],
+    ['GET', '/api/self/settings'],
+  ],
   self_sessions: [['GET', '/api/self/sessions']],
   self_password: [['PUT', '/api/self/password']],
   admin_sessions: [['GET', '/api/admin/sessions/']],

@@ -50,7 +50,7 @@ t.test('real responses match the document', async (t) => {
     t,
     { idp: { require: { hd: 'example.com' } } },
     {
-      endpoints: { users: 'own' },
+      endpoints: { users: 'own', self: 'own' },
       login_throttle: { per_account_and_address: 2 },
       limits: { own_body: '1KiB' },
     },
@@ -77,6 +77,8 @@ t.test('real responses match the document', async (t) => {
   const cookie = signedIn.setCookies[0]!.split(';', 1)[0]!;
   await call('Authentication-Refresh', 200, { cookie });
   await call('Authentication-Refresh', 401);
+  await call('Authentication-Self', 200, { bearer });
+  await call('Authentication-Self', 405, { method: 'PUT', bearer });
   await call('Authentication-Jwks', 200);
   await call('Authentication-Jwks', 405, { method: 'DELETE' });
   await call('Authentication-AssertionJwks', 200);
@@ -280,7 +282,9 @@ t.test('real responses match the document', async (t) => {
     await call(operationId, 'not_authenticated', { id });
     await call(operationId, 'invalid_token', { bearer: 'made-up', id });
     await call(operationId, 'invalid_api_key', { apiKey: 'made-up', id });
-    await call(operationId, 403, { apiKey: powerless, id });
+    // The caller is shown to anyone.
+    const rightless = operationId === 'Authentication-Self' ? 200 : 403;
+    await call(operationId, rightless, { apiKey: powerless, id });
   }
   await call('ApiKeys-Delete', 204, { bearer, id, query: '?children=true' });
   await call('Users-Delete', 204, { bearer, id: user.id });

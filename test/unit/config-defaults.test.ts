@@ -84,6 +84,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     signing_keys: { rotate_every: 30 * 86_400_000, publish_ahead: 600_000 },
     endpoints: {
       bootstrap: 'own',
+      self: 'upstream',
       self_sessions: 'own',
       self_password: 'own',
       admin_sessions: 'own',

@@ -293,6 +293,12 @@ const ownPaths: Row[] = [
     `routes[1].prefix: ${own('/api/admin/users')} (/api/admin/users)`,
   ],
   [
+    'a route below /api/self, which is Postern’s, and an endpoint there that isn’t',
+    `endpoints: { self: own, self_password: »upstream, users: own }\n${routes('{ prefix: »/api/self/settings, upstream: app }')}`,
+    'endpoints.self_password: must not be upstream while endpoints.self is own: it is in /api/self (upstream)',
+    `routes[0].prefix: ${own('/api/self')} (/api/self/settings)`,
+  ],
+  [
     'a route in an area that is off',
     `endpoints: { audit: off }\n${routes('{ prefix: »/api/admin/audit, upstream: app }')}`,
     `routes[0].prefix: ${own('/api/admin/audit')} (/api/admin/audit)`,

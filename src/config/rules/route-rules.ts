@@ -101,6 +101,17 @@ const outsideOfOwnAreas: Rule = ({ routes = [], endpoints, web }, { report }) =>
     }
 };
 
+// The upstream of such an endpoint would never get a request.
+const selfLeavesNothing: Rule = ({ endpoints }, { report }) => {
+  if (endpoints?.self !== 'own' && endpoints?.self !== 'off') return;
+  for (const name of ['self_sessions', 'self_password'] as const)
+    if (endpoints[name] === 'upstream')
+      report(
+        ['endpoints', name],
+        `must not be upstream while endpoints.self is ${endpoints.self}: it is in /api/self`,
+      );
+};
+
 // Without the sign-in page, or on a route for API keys only, the web cookie could never be presented.
 const browserRoutesHaveSessions: Rule = ({ routes = [], web }, { report, isWritten }) => {
   for (const [index, route] of routes.entries()) {
@@ -148,6 +159,7 @@ export const routeRules: readonly Rule[] = [
   decidedRoutesForwardNothing,
   publicStandsAlone,
   outsideOfOwnAreas,
+  selfLeavesNothing,
   browserRoutesHaveSessions,
   closerReadingsLeaveSome,
   preflightsHaveOneOwner,

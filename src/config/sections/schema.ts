@@ -19,6 +19,9 @@ const servedBy = z.enum(['own', 'upstream', 'off']);
 const endpoints = z
   .strictObject({
     bootstrap: servedBy.prefault('own').describe('Who serves /api/bootstrap.'),
+    self: servedBy
+      .prefault('upstream')
+      .describe('Who serves /api/self, and all below that is not named here.'),
     self_sessions: servedBy.prefault('own').describe('Who serves /api/self/sessions.'),
     self_password: servedBy.prefault('own').describe('Who serves /api/self/password.'),
     admin_sessions: servedBy.prefault('own').describe('Who serves /api/admin/sessions.'),
