@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { firstSignal, printResult } from './terminal.ts';
+import { firstSignal, writeOut } from './terminal.ts';
 import { userCommands } from './user/user-commands.ts';
 
 const setScopes = { value: '"a b"', help: 'scopes of the set, separated by spaces' };
@@ -10,6 +10,7 @@ export const commands: readonly Command[] = [
   {
     name: 'serve',
     summary: 'Run the gateway',
+    example: 'serve --upstream :9000',
     details: 'It runs until SIGTERM or SIGINT',
     options: {
       quickstart: { help: 'print where to begin, in a browser and in a terminal' },
@@ -34,6 +35,7 @@ localhost:9000, http://HOST:PORT, unix:PATH), with the data in ./data; it prints
   {
     name: 'init',
     summary: 'Write ./postern.yaml for a service',
+    example: 'init --upstream :9000 --base-url https://stock.example.com',
     details: `On a terminal it asks for what no option says. After a trial (serve --upstream) its values are the defaults, and the users
 and keys in ./data stay`,
     options: {
@@ -62,6 +64,7 @@ http://console.localhost, or none if --base-url isn't on this machine`,
   {
     name: 'check',
     summary: 'Report every problem in the configuration',
+    example: 'check --config /etc/postern/postern.yaml',
     details:
       'Problems that would stop serve are shown with line, column, key and rule; warnings name probable mistakes',
     stores: 'none',
@@ -70,6 +73,8 @@ http://console.localhost, or none if --base-url isn't on this machine`,
   {
     name: 'config apply',
     summary: 'Apply the users and scope sets of this file now',
+    example: 'config apply --config /etc/postern/postern.yaml',
+    saysChanges: true,
     details: `Gateways apply the file at start and reload unless a newer one was applied. This applies it regardless and makes it the
 newest`,
     run: async (call) => (await import('./config-apply.ts')).applyConfiguration(call),
@@ -77,17 +82,20 @@ newest`,
   {
     name: 'openapi',
     summary: 'Print the OpenAPI document',
+    example: 'openapi > openapi.json',
     configuration: 'none',
     stores: 'none',
+    hasNoResult: true,
     run: async (call) => {
       const document = (await import('../openapi/document.ts')).openApiDocument();
-      await printResult(call, document, JSON.stringify(document, null, 2));
+      await writeOut(call.terminal, `${JSON.stringify(document, null, 2)}\n`);
     },
   },
   {
     name: 'backup',
     operands: ['FILE|-'],
     summary: 'Copy the records to a new file (-: standard output)',
+    example: 'backup /var/backups/postern.db',
     details: `The gateway may be running. With -, standard output is the copy alone, and the last line of standard error is its SHA-256,
 as sha256sum prints it; the copy is first made beside the records, which needs room for it`,
     run: async (call) => (await import('./backup.ts')).backup(call),
@@ -95,6 +103,8 @@ as sha256sum prints it; the copy is first made beside the records, which needs r
   {
     name: 'records copy',
     summary: 'Copy all records to another, empty store',
+    example: 'records copy --to postgres://postern@db.example.com/postern',
+    saysChanges: true,
     details: 'Counts and checksums are compared afterwards',
     options: {
       from: { value: 'ADDRESS', help: 'records to copy; default: stores.records of the configuration' },
@@ -106,6 +116,8 @@ as sha256sum prints it; the copy is first made beside the records, which needs r
   {
     name: 'bootstrap-token',
     summary: 'Print the token for the first administrator',
+    example: 'bootstrap-token --reset',
+    saysChanges: true,
     options: { reset: { help: 'reopen activation, with a new token' } },
     run: async (call) => (await import('./bootstrap-token.ts')).bootstrapToken(call),
   },
@@ -113,6 +125,7 @@ as sha256sum prints it; the copy is first made beside the records, which needs r
     name: 'forward-auth config',
     operands: ['PROXY'],
     summary: 'Print a forward-auth configuration for a proxy',
+    example: 'forward-auth config nginx --service http://127.0.0.1:9000',
     details: `PROXY is nginx, ingress-nginx, traefik, caddy, haproxy, envoy, envoy-grpc or gateway-api. It asks the first listener of
 forward_auth that has its mode`,
     options: {
@@ -130,6 +143,7 @@ forward_auth that has its mode`,
   {
     name: 'session list',
     summary: 'List the live sessions',
+    example: 'session list --user ada',
     options: { user: { value: 'NAME', help: 'list only the sessions of this user' } },
     run: async (call) => (await import('./session.ts')).listSessions(call),
   },
@@ -137,6 +151,8 @@ forward_auth that has its mode`,
     name: 'session revoke',
     operands: ['[ID]'],
     summary: 'End a session, those of a user, or all',
+    example: 'session revoke --user ada',
+    saysChanges: true,
     options: {
       user: { value: 'NAME', help: 'end every session of this user' },
       all: { isAlternative: true, help: "end everyone's sessions" },
@@ -146,12 +162,15 @@ forward_auth that has its mode`,
   {
     name: 'scope-set list',
     summary: 'List the scope sets',
+    example: 'scope-set list --json',
     run: async (call) => (await import('./scope-set.ts')).listScopeSets(call),
   },
   {
     name: 'scope-set add',
     operands: ['NAME'],
     summary: 'Create a scope set',
+    example: 'scope-set add readers --scopes "orders:read stock:read"',
+    saysChanges: true,
     options: { scopes: { ...setScopes, isRequired: true }, description: setDescription },
     run: async (call) => (await import('./scope-set.ts')).addScopeSet(call),
   },
@@ -159,6 +178,7 @@ forward_auth that has its mode`,
     name: 'scope-set set',
     operands: ['NAME'],
     summary: 'Replace what a scope set contains',
+    example: 'scope-set set readers --description "May read everything"',
     details: 'Everyone who holds the set holds its new scopes with the next request',
     options: {
       scopes: setScopes,
@@ -171,11 +191,14 @@ forward_auth that has its mode`,
     name: 'scope-set remove',
     operands: ['NAME'],
     summary: 'Delete a scope set that nothing holds',
+    example: 'scope-set remove readers',
     run: async (call) => (await import('./scope-set.ts')).deleteScopeSet(call),
   },
   {
     name: 'key create',
     summary: 'Create an API key and print it, this one time',
+    example: 'key create --user ada --label backup --scopes access --expires 90d',
+    saysChanges: true,
     options: {
       user: { value: 'NAME', isRequired: true, help: 'owner of the key' },
       label: { value: 'TEXT', isRequired: true, help: 'name of the key in lists and in the audit' },
@@ -191,6 +214,7 @@ forward_auth that has its mode`,
   {
     name: 'key list',
     summary: 'List the API keys',
+    example: 'key list --user ada',
     options: { user: { value: 'NAME', help: 'list only the keys of this user' } },
     run: async (call) => (await import('./key.ts')).listKeys(call),
   },
@@ -198,6 +222,7 @@ forward_auth that has its mode`,
     name: 'key revoke',
     operands: ['ID'],
     summary: 'Delete an API key',
+    example: 'key revoke 019ab1d5-6a1e-7c7b-b3e1-0f5c2a3d4e5f --children',
     options: { children: { help: 'delete every key minted with it, too, at any depth' } },
     run: async (call) => (await import('./key.ts')).deleteKey(call),
   },
@@ -205,6 +230,7 @@ forward_auth that has its mode`,
     name: 'key transfer',
     operands: ['ID'],
     summary: 'Give an API key to another user',
+    example: 'key transfer 019ab1d5-6a1e-7c7b-b3e1-0f5c2a3d4e5f --user grace',
     details: 'From then on the key is bounded by what its new owner holds',
     options: { user: { value: 'NAME', isRequired: true, help: 'new owner of the key' } },
     run: async (call) => (await import('./key.ts')).giveKey(call),
@@ -212,11 +238,14 @@ forward_auth that has its mode`,
   {
     name: 'signing-key list',
     summary: 'List the keys of tokens, assertions and cookies',
+    example: 'signing-key list --json',
     run: async (call) => (await import('./signing-key.ts')).listSigningKeys(call),
   },
   {
     name: 'signing-key rotate',
     summary: 'Have the next key sign',
+    example: 'signing-key rotate --purpose access-token',
+    saysChanges: true,
     details: `A key signs only after it has been published for signing_keys.publish_ahead: if the next key hasn't been published that
 long, gateways switch once it has. No one is signed out`,
     options: {
@@ -231,6 +260,8 @@ long, gateways switch once it has. No one is signed out`,
     name: 'signing-key revoke',
     operands: ['KID'],
     summary: 'Refuse whatever a key has signed, from now on',
+    example: 'signing-key revoke rqEo2wm3hKc0YH1z9uWq4TnV5xJdLbSgAe7iPf8CkXo',
+    saysChanges: true,
     details: `The next key signs at once. Sessions go on, except after a cookie secret is revoked: browsers with its cookies have to sign
 in again. Services that verify tokens themselves accept the key until they fetch the published keys again`,
     run: async (call) => (await import('./signing-key.ts')).refuseSigningKey(call),
@@ -238,6 +269,7 @@ in again. Services that verify tokens themselves accept the key until they fetch
   {
     name: 'audit list',
     summary: 'Show who did what',
+    example: 'audit list --event login_failed --follow',
     details: 'The newest event comes last',
     options: {
       limit: { value: 'N', help: 'how many of the newest events to show; default: 100' },

@@ -5,7 +5,7 @@ import { suggestion } from '../rules/nearest-name.ts';
 import { parseCall } from './arguments.ts';
 import { type Command, exitCodes, Failure, type Terminal } from './command.ts';
 import { commands } from './commands.ts';
-import { helpOf, overviewOf, usageOf } from './help.ts';
+import { helpOf, overviewOf, usageOf, widthOf } from './help.ts';
 import { writeOut } from './terminal.ts';
 
 /** Runs the command line; returns the exit code: 0 done, 1 failed, 2 wrong usage or configuration. */
@@ -19,7 +19,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     const failure = asFailure(error);
     const message = failure.code === 'configuration' ? failure.message : `postern: ${failure.message}`;
     terminal.stderr.write(`${message}\n`);
-    if (failure.code === 'usage') terminal.stderr.write(usageAfter(command, args));
+    if (failure.code === 'usage') terminal.stderr.write(usageAfter(command, args, widthOf(terminal.stderr)));
     return exitCodes[failure.code];
   }
 }
@@ -30,7 +30,9 @@ function commandOf(words: readonly string[]): Command | undefined {
 
 async function runCommand(command: Command, args: readonly string[], terminal: Terminal): Promise<void> {
   const call = parseCall(command, args, terminal);
-  await (call.isSet('help') ? writeOut(terminal, helpOf(command)) : command.run(call));
+  await (call.isSet('help')
+    ? writeOut(terminal, helpOf(command, widthOf(terminal.stdout)))
+    : command.run(call));
 }
 
 const helpWords = ['help', '--help', '-h'];
@@ -42,16 +44,17 @@ async function runWithoutCommand(args: readonly string[], terminal: Terminal): P
   if (versionWords.includes(first)) return writeOut(terminal, `${version()}\n`);
   if (helpWords.includes(first)) return writeHelp(others, terminal);
   const group = groupOf(first);
-  if (group.length > 0 && helpWords.includes(others[0] ?? '')) return writeOut(terminal, overviewOf(group));
+  if (group.length > 0 && helpWords.includes(others[0] ?? ''))
+    return writeOut(terminal, overviewOf(group, widthOf(terminal.stdout)));
   throw new Failure('usage', wrongWords(args, group));
 }
 
 async function writeHelp(words: readonly string[], terminal: Terminal): Promise<void> {
   const command = commandOf(words);
   const group = groupOf(words[0] ?? '');
-  if (command !== undefined) return writeOut(terminal, helpOf(command));
+  if (command !== undefined) return writeOut(terminal, helpOf(command, widthOf(terminal.stdout)));
   if (words.length > 0 && group.length === 0) throw new Failure('usage', wrongWords(words, group));
-  return writeOut(terminal, overviewOf(group.length > 0 ? group : commands));
+  return writeOut(terminal, overviewOf(group.length > 0 ? group : commands, widthOf(terminal.stdout)));
 }
 
 /** Message about words that name no command. A second word is repeated only if both together are close to a command's name. */
@@ -86,10 +89,10 @@ function groupOf(word: string): readonly Command[] {
 }
 
 /** Text that follows a message about wrong usage: the usage line, or where to look. */
-function usageAfter(command: Command | undefined, args: readonly string[]): string {
-  if (command !== undefined) return usageOf(command);
+function usageAfter(command: Command | undefined, args: readonly string[], width: number): string {
+  if (command !== undefined) return usageOf(command, width);
   const group = groupOf(args[0] ?? '');
-  if (args.length === 0 || group.length > 0) return overviewOf(args.length === 0 ? commands : group);
+  if (args.length === 0 || group.length > 0) return overviewOf(args.length === 0 ? commands : group, width);
   return 'postern help lists all commands\n';
 }
 

@@ -7,7 +7,7 @@ function commandOf(...operands: string[]): Command {
     user: { value: 'NAME', help: '' },
     'revoke-what-has-gone': { help: '' },
   };
-  return { name: 'x revoke', operands, summary: '', options, run: async () => {} };
+  return { name: 'x revoke', operands, summary: '', example: '', options, run: async () => {} };
 }
 
 const sessionId = `-${'p'.repeat(20)}-`;
