@@ -4,7 +4,8 @@ import { escapeControls } from '../log/escape-controls.ts';
 import type { AuditEvent } from '../stores/audit.ts';
 import type { ListPosition } from '../stores/list-query.ts';
 import { type Call, Failure } from './command.ts';
-import { firstSignal, printResult, readableTime, table, writeOut } from './terminal.ts';
+import { type Column, printTable } from './table.ts';
+import { firstSignal, readableTime, writeOut } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
 const defaultLimit = 100;
@@ -24,11 +25,11 @@ export async function listAudit(call: Call): Promise<void> {
     const nameOf = createNames(context);
     if (!isFollowing) {
       const rows = await Promise.all(events.map((event) => rowOf(event, nameOf)));
-      const text = rows.length === 0 ? 'There are no audit events.' : table(header, rows);
-      await printResult(call, events.map(presentAuditEvent), text);
+      const none = 'There are no audit events.';
+      await printTable(call, events.map(presentAuditEvent), { columns, rows, none });
       return;
     }
-    if (!call.isSet('json')) await writeOut(call.terminal, lineOf(header));
+    if (!call.isSet('json')) await writeOut(call.terminal, lineOf(columns.map(({ title }) => title)));
     for (const event of events) await printEvent(call, event, nameOf);
     await follow(call, context, { value: last, id: afterAnyId }, { nameOf, stopped });
   });
@@ -90,7 +91,15 @@ async function follow(
   }
 }
 
-const header = ['TIME', 'EVENT', 'OUTCOME', 'ACTOR', 'TARGET', 'ADDRESS', 'DETAIL'];
+const columns: readonly Column[] = [
+  { title: 'TIME' },
+  { title: 'EVENT' },
+  { title: 'OUTCOME', drops: 2 },
+  { title: 'ACTOR', wraps: true },
+  { title: 'TARGET', wraps: true },
+  { title: 'ADDRESS', drops: 1 },
+  { title: 'DETAIL', wraps: true, drops: 3 },
+];
 /** Widths of columns with `--follow`, when those of later events are unknown. */
 const followedWidths = [20, 22, 7, 16, 16, 15];
 

@@ -10,7 +10,8 @@ import type { User } from '../stores/user.ts';
 import { type Call, Failure } from './command.ts';
 import { refusedAs, requireFields } from './failures.ts';
 import { allKeys, requireScopeSets, requireScopes, requireUser } from './lookups.ts';
-import { printJsonAlone, printResult, readableTime, table } from './terminal.ts';
+import { type Column, printTable } from './table.ts';
+import { printJsonAlone, printResult, readableMinute } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
 /** The last instant of a `Date` (ECMA-262 §21.4.1.1). */
@@ -83,26 +84,37 @@ function expiryOf(text: string | undefined, now: number): string | undefined {
   return end > maxInstantMs ? text : new Date(end).toISOString();
 }
 
+const columns: readonly Column[] = [
+  { title: 'ID' },
+  { title: 'LABEL', wraps: true },
+  { title: 'USER', wraps: true },
+  { title: 'STATUS' },
+  { title: 'EXPIRES', drops: 5 },
+  { title: 'LAST USED', drops: 4 },
+  { title: 'KEY', drops: 1 },
+  { title: 'SCOPE SETS', wraps: true, drops: 2 },
+  { title: 'SCOPES', wraps: true, drops: 3 },
+];
+
 /** `key list`: prints all keys, or those of a user, newest first, without their secrets. */
 export async function listKeys(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     const name = call.text('user');
     const owner = name === undefined ? undefined : await requireUser(context, name);
     const found = await allKeys(context, owner?.id);
-    const header = ['ID', 'KEY', 'LABEL', 'USER', 'STATUS', 'EXPIRES', 'LAST USED', 'SCOPE SETS', 'SCOPES'];
     const shown = found.map((one) => present(context, one));
     const rows = shown.map((key, index) => [
       key.id,
-      `${key.hint}…`,
       key.label,
       ownerOf(found[index]!),
       key.status,
-      key.expires === null ? 'never' : readableTime(key.expires),
-      key.last_used === null ? 'never' : readableTime(key.last_used),
+      readableMinute(key.expires, 'never'),
+      readableMinute(key.last_used, 'never'),
+      `${key.hint}…`,
       found[index]!.sets.map((set) => set.name).join(', '),
       key.scopes.join(' '),
     ]);
-    await printResult(call, shown, rows.length === 0 ? 'There are no API keys.' : table(header, rows));
+    await printTable(call, shown, { columns, rows, none: 'There are no API keys.' });
   });
 }
 

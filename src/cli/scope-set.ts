@@ -13,20 +13,28 @@ import type { ScopeSetRecord } from '../stores/scope-set-records.ts';
 import { type Call, Failure } from './command.ts';
 import { refusedAs, requireFields } from './failures.ts';
 import { allScopeSets, requireScopeSets, requireScopes } from './lookups.ts';
-import { printJsonAlone, printResult, readableTime, table } from './terminal.ts';
+import { type Column, printTable } from './table.ts';
+import { printJsonAlone, printResult, readableMinute } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
+
+const columns: readonly Column[] = [
+  { title: 'NAME', wraps: true },
+  { title: 'KIND' },
+  { title: 'CHANGED', drops: 1 },
+  { title: 'SCOPES', wraps: true },
+  { title: 'DESCRIPTION', wraps: true },
+];
 
 /** `scope-set list`: prints all sets by name, including the built-in one. */
 export async function listScopeSets(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     const sets = (await allScopeSets(context)).map((set) => presentScopeSet(set, context.catalogue));
-    const header = ['NAME', 'KIND', 'CHANGED', 'SCOPES', 'DESCRIPTION'];
     const rows = sets.map(({ id, name, managed, updated, scopes, description }) => {
       const isBuiltIn = id === administratorSetId;
       const kind = isBuiltIn ? 'built in' : managed ? 'managed' : 'own';
-      return [name, kind, isBuiltIn ? 'never' : readableTime(updated), scopes.join(' '), description];
+      return [name, kind, readableMinute(isBuiltIn ? null : updated, 'never'), scopes.join(' '), description];
     });
-    await printResult(call, sets, table(header, rows));
+    await printTable(call, sets, { columns, rows, none: 'There are no scope sets.' });
   });
 }
 

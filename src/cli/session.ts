@@ -7,10 +7,12 @@ import {
 } from '../administration/live-sessions.ts';
 import { endAllSessions, endSession, endSessionsOfUser } from '../administration/sessions.ts';
 import type { SessionFilters } from '../stores/sessions.ts';
+import { clientName } from './client-name.ts';
 import { type Call, Failure } from './command.ts';
 import { refusedAs } from './failures.ts';
 import { allPages, requireUser } from './lookups.ts';
-import { printJsonAlone, printResult, readableTime, table } from './terminal.ts';
+import { type Column, printTable } from './table.ts';
+import { printResult, readableMinute } from './terminal.ts';
 import { isGone } from './user/with-user.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
@@ -21,18 +23,25 @@ export async function listSessions(call: Call): Promise<void> {
     const filters = name === undefined ? {} : { userId: (await requireUser(context, name)).id };
     const found = await allSessions(context, filters);
     const sessions = found.map((one) => presentSession(one, { holdings: context.holdings, hydrate: true }));
-    const header = ['ID', 'USER', 'METHOD', 'CREATED', 'LAST USED', 'EXPIRES', 'ADDRESS', 'CLIENT'];
     const rows = sessions.map(({ id, method, created, last_used, expires, address, user_agent }, index) => [
-      ...[id, found[index]!.owner.user.username, method],
-      ...[created, last_used, expires].map(readableTime),
-      ...[address, user_agent.slice(0, shownUserAgent)],
+      ...[id, found[index]!.owner.user.username, clientName(user_agent)],
+      ...[last_used, expires, created].map((time) => readableMinute(time, '')),
+      ...[address, method],
     ]);
-    await printResult(call, sessions, rows.length === 0 ? 'There are no sessions.' : table(header, rows));
+    await printTable(call, sessions, { columns, rows, none: 'There are no sessions.' });
   });
 }
 
-/** Number of characters of a `User-Agent` that fit on a line. */
-const shownUserAgent = 40;
+const columns: readonly Column[] = [
+  { title: 'ID' },
+  { title: 'USER', wraps: true },
+  { title: 'CLIENT', wraps: true },
+  { title: 'LAST USED' },
+  { title: 'EXPIRES', drops: 4 },
+  { title: 'CREATED', drops: 1 },
+  { title: 'ADDRESS', drops: 3 },
+  { title: 'METHOD', drops: 2 },
+];
 
 /** `session revoke ID | --user NAME | --all`: ends these sessions in every gateway on the stores. */
 export async function revokeSessions(call: Call): Promise<void> {
@@ -44,7 +53,7 @@ export async function revokeSessions(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     if (id !== undefined) {
       await revokeOne(context, id);
-      await printJsonAlone(call, [id]);
+      await printResult(call, [id], endedText([id]));
       return;
     }
     const ended =

@@ -7,24 +7,35 @@ import { endsAt, turnsAt } from '../stores/key-schedule.ts';
 import { isOfSeries, type SigningKey, type StoredKeys } from '../stores/signing-keys.ts';
 import { type Call, Failure } from './command.ts';
 import { refusedAs } from './failures.ts';
-import { printResult, readableTime, table } from './terminal.ts';
+import { type Column, printTable } from './table.ts';
+import { printResult, readableMinute, readableTime } from './terminal.ts';
 import { withStores } from './with-stores.ts';
 
 const purposes: ReadonlySet<string> = new Set(['access-token', 'assertion', 'cookie']);
+
+const columns: readonly Column[] = [
+  { title: 'KID', wraps: true },
+  { title: 'PURPOSE' },
+  { title: 'ALGORITHM', drops: 1 },
+  { title: 'STATUS' },
+  { title: 'PUBLISHED', drops: 2 },
+  { title: 'SIGNS FROM', drops: 3 },
+  { title: 'UNTIL', drops: 4 },
+  { title: 'EXPIRES', drops: 5 },
+];
 
 /** `signing-key list`: prints all keys, newest first, without anything private. */
 export async function listSigningKeys(call: Call): Promise<void> {
   await withStores(call, async ({ records, config }) => {
     const stored = await records.signingKeys();
     const shown = stored.keys.map((key) => present(key, stored, config));
-    const header = ['KID', 'PURPOSE', 'ALGORITHM', 'STATUS', 'PUBLISHED', 'SIGNS FROM', 'UNTIL', 'EXPIRES'];
     const rows = shown.map(({ kid, purpose, algorithm, status, ...times }) => [
-      ...[kid, purpose, algorithm, status, readableTime(times.published)],
-      ...[times.signs_from, times.signs_until, times.expires].map((time) =>
-        time === null ? '' : readableTime(time),
+      ...[kid, purpose, algorithm, status],
+      ...[times.published, times.signs_from, times.signs_until, times.expires].map((time) =>
+        readableMinute(time, ''),
       ),
     ]);
-    await printResult(call, shown, rows.length === 0 ? 'There are no keys yet.' : table(header, rows));
+    await printTable(call, shown, { columns, rows, none: 'There are no keys yet.' });
   });
 }
 

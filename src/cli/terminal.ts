@@ -50,22 +50,17 @@ export function writeOut({ stdout }: Pick<Terminal, 'stdout'>, text: string | Ui
   });
 }
 
-/** Rows in columns as wide as their widest cell. Characters that could control a terminal are escaped. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [header, ...rows.map((row) => row.map(escapeControls))];
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  return cells
-    .map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
-    .map((line) => line.trimEnd())
-    .join('\n');
-}
-
 /** Names and values, one pair on each line; a dash for an empty value. */
 export function properties(pairs: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs
     .map(([name, value]) => `${name.padEnd(width)}  ${value === '' ? '–' : escapeControls(value)}`)
     .join('\n');
+}
+
+/** As {@link readableTime}, without seconds, for lists; `otherwise` stands for no instant. */
+export function readableMinute(instant: string | null, otherwise: string): string {
+  return instant === null ? otherwise : readableTime(instant).replace(/:\d\dZ$/, 'Z');
 }
 
 /** An instant as people read it, in UTC: `2026-11-21 09:30:00Z`. Takes epoch ms or RFC 3339. */

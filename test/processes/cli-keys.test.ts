@@ -155,7 +155,11 @@ t.test('as JSON a key has the fields of the HTTP API, and is shown once', async 
   const listed = await folder.run(['key', 'list', '--json']);
   t.same(listed.json, [read]);
   const lines = (await folder.run(['key', 'list'])).stdout.split('\n');
-  t.match(lines, [/^ID +KEY +LABEL +USER /, new RegExp(`^${read.id} +${read.hint}… +ci +ada +active `), '']);
+  t.match(lines, [
+    /^ID +LABEL +USER +STATUS /,
+    new RegExp(`^${read.id} +ci +ada +active .* ${read.hint}… `),
+    '',
+  ]);
 });
 
 t.test('more keys than a page holds are listed', async (t) => {

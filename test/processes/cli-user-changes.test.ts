@@ -18,7 +18,7 @@ t.test('a user is shown with what the user holds', async (t) => {
   const { stdout } = await folder.run(['user', 'show', 'ADA']);
   t.match(
     stdout,
-    /^ID +\S+\nUsername +ada\nDisplay name +Ada\nE-mail +–\nState +enabled\nSigns in by +password\n/,
+    /^ID +\S+\nUsername +ada\nDisplay name +Ada\nE-mail +–\nKind +person\nState +enabled\nSigns in by +password\n/,
   );
   t.match(stdout, /\nScope sets +writers\nScopes +store:read\n/);
   t.match(
@@ -100,7 +100,7 @@ t.test('a service has no password, and its key works', async (t) => {
   const { api } = await folder.serve();
   const made = await folder.run(['user', 'add', 'ci', '--service', '--scopes', 'store:read', '--json']);
   t.match(made.json, { kind: 'service', has_password: false });
-  t.match((await folder.run(['user', 'list'])).stdout, / ci +enabled, service /);
+  t.match((await folder.run(['user', 'list'])).stdout, /^ci +service +enabled /m);
   const { stdout } = await folder.run([
     'key',
     'create',

@@ -55,7 +55,7 @@ t.test('users are listed by name, with the fields of the HTTP API', async (t) =>
   ];
   t.same(Object.keys(json[0]).sort(), fields);
   const lines = (await folder.run(['user', 'list'])).stdout.split('\n');
-  t.match(lines, [/^ID +USERNAME +STATE /, new RegExp(`^${ada} +ada +enabled `), /bob/, '']);
+  t.match(lines, [/^USERNAME +KIND +STATE /, new RegExp(`^ada +person +enabled .* ${ada}$`), /^bob /, '']);
 });
 
 t.test('without users the list says how to make one', async (t) => {

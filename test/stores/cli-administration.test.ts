@@ -255,11 +255,11 @@ testOnEveryStore('sessions are listed and ended by commands', async (t, stores) 
   ]);
   t.equal(listed.length, 2);
   t.equal((await run(['session', 'list', '--json'])).json.length, 3);
-  t.match((await run(['session', 'list'])).stdout, /^ID +USER +METHOD .*\n.* grace +password /);
+  t.match((await run(['session', 'list'])).stdout, /^ID +USER +CLIENT .*\n.* grace .* password$/m);
 
   // The newest first.
   const revoked = await run(['session', 'revoke', listed[0].id]);
-  t.match(revoked, { code: 0, stdout: '' });
+  t.match(revoked, { code: 0, stdout: '1 session has ended.\n' });
   await eventually('it has ended', async () => (await status(second)) === 401);
   t.equal(await status(first), 200);
   await eventually('it is audited', async () => (await auditOf(listed[0].id)).length > 1);

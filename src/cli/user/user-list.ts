@@ -1,25 +1,36 @@
 import { Refusal } from '../../errors.ts';
 import type { Call } from '../command.ts';
 import { allKeys, allUsers } from '../lookups.ts';
-import { printResult, properties, readableTime, table } from '../terminal.ts';
+import { type Column, printTable } from '../table.ts';
+import { printResult, properties, readableMinute, readableTime } from '../terminal.ts';
 import { withStores } from '../with-stores.ts';
 import { presentUserByNames, withNamedUser } from './with-user.ts';
+
+const columns: readonly Column[] = [
+  { title: 'USERNAME', wraps: true },
+  { title: 'KIND' },
+  { title: 'STATE' },
+  { title: 'LAST LOGIN', drops: 2 },
+  { title: 'SCOPE SETS', wraps: true },
+  { title: 'SCOPES', wraps: true },
+  { title: 'ID', drops: 1 },
+];
 
 /** `user list`: prints all users by name. */
 export async function listUsers(call: Call): Promise<void> {
   await withStores(call, async (context) => {
     const users = (await allUsers(context)).map((record) => presentUserByNames(record, context));
-    const header = ['ID', 'USERNAME', 'STATE', 'LAST LOGIN', 'SCOPE SETS', 'SCOPES'];
     const rows = users.map((user) => [
-      user.id,
       user.username,
+      user.kind,
       stateOf(user),
-      user.last_login === null ? 'never' : readableTime(user.last_login),
+      readableMinute(user.last_login, 'never'),
       [...user.scope_sets, ...user.provider_scope_sets].join(', '),
       user.scopes.join(' '),
+      user.id,
     ]);
     const none = 'There are no users yet: postern user add NAME --admin creates the first.';
-    await printResult(call, users, rows.length === 0 ? none : table(header, rows));
+    await printTable(call, users, { columns, rows, none });
   });
 }
 
@@ -39,6 +50,7 @@ export async function showUser(call: Call): Promise<void> {
       ['Username', user.username],
       ['Display name', user.display_name ?? ''],
       ['E-mail', user.email ?? ''],
+      ['Kind', user.kind],
       ['State', stateOf(user)],
       ['Signs in by', signsIn.join(', ')],
       ['Scope sets', user.scope_sets.join(', ')],
@@ -54,11 +66,7 @@ export async function showUser(call: Call): Promise<void> {
   });
 }
 
-/** State of a user: enabled or disabled, and whether the user is a service or managed. */
-function stateOf({ disabled, kind, managed }: ReturnType<typeof presentUserByNames>): string {
-  return [
-    disabled ? 'disabled' : 'enabled',
-    ...(kind === 'service' ? ['service'] : []),
-    ...(managed ? ['managed'] : []),
-  ].join(', ');
+/** State of a user: enabled or disabled, and whether the user is managed. */
+function stateOf({ disabled, managed }: ReturnType<typeof presentUserByNames>): string {
+  return [disabled ? 'disabled' : 'enabled', ...(managed ? ['managed'] : [])].join(', ');
 }
