@@ -60,7 +60,7 @@ t.test('docs/getting-started.md, command by command', async (t) => {
       .replace('8080', `${first}`),
   );
   const invitation = (await run('5\\. People', `${password}\n`)).at(-1)!;
-  t.match(invitation, /(?:invitation#token=)?[\w-]{32}\n/);
+  t.match(invitation, /https:\/\/stock\.example\.com\/postern\/invitation#token=[\w-]{32}\n/);
   t.ok((await api.signIn('ada', password)).accessToken, 'the administrator can sign in');
 
   await run('6\\. A key for a cron job');
