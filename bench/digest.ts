@@ -100,7 +100,7 @@ function renderFront(results: string): string {
     'MiB of its own after load',
     'start ms',
   ] as const;
-  return `${renderTable(results, front, shown)}\n\n${dateOf(results)}\n${versionsOf(results, front)}`;
+  return `${renderTable(results, front, shown)}\n\n${wrap(`${dateOf(results)} ${versionsOf(results, front)}`)}`;
 }
 
 function renderAll(results: string): string {
@@ -113,7 +113,7 @@ function renderAll(results: string): string {
     'KiB a connection',
   ] as const;
   const names = Object.keys(labels) as Name[];
-  return `${renderTable(results, names, shown)}\n\n${dateOf(results)}\n${versionsOf(results, names)}`;
+  return `${renderTable(results, names, shown)}\n\n${wrap(`${dateOf(results)} ${versionsOf(results, names)}`)}`;
 }
 
 function renderTable(results: string, names: readonly Name[], shown: readonly ColumnName[]): string {
@@ -159,7 +159,7 @@ function versionsOf(results: string, names: readonly Name[]): string {
     const line = results.split('\n').find((text) => text.startsWith(`- ${row} (`));
     return names.includes(row) ? [`${product} ${/\(([^)]*)\)/.exec(line ?? '')?.[1] ?? '(unknown)'}`] : [];
   });
-  return wrap(`Versions: ${versions.join(', ')}.`);
+  return `Versions: ${versions.join(', ')}.`;
 }
 
 /** The text in lines of at most 130 characters, as documents are wrapped. */
