@@ -45,6 +45,7 @@ export async function withStores(call: Call, work: Work): Promise<void> {
     onLogEmptied: () => {},
     onCreated: () => {},
     onSecretsEncrypted: () => {},
+    onOtherTenant: (owner: string) => log.warn('the records belong to another tenant', { records_of: owner }),
     onNarrowed: (file: string, mode: string) =>
       log.warn('store file was accessible to other users; its mode was changed to 0600', {
         file,

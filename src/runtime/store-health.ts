@@ -49,6 +49,11 @@ export class StoreHealth {
         : this.#log.info(
             'private keys and secrets in the records store were encrypted with the first key of records_encryption',
           ),
+    onOtherTenant: (owner) =>
+      this.#log.warn(
+        'the records belong to another tenant, with its users and keys: give each tenant a file of its own, unless it was renamed',
+        { records_of: owner },
+      ),
     onNarrowed: (file, mode) =>
       this.#log.warn('store file was accessible to other users; its mode was changed to 0600', {
         file,

@@ -71,6 +71,8 @@ export interface StoreEvents {
    * still in the file, because another process is reading it; the next start tries again to remove it.
    */
   onSecretsEncrypted(isRemaining: boolean): void;
+  /** The file of the records was begun for that other tenant. */
+  onOtherTenant(owner: string): void;
   /** A usable store can't report changes, for that reason: caches are revalidated at short intervals. */
   onNotificationsLost(store: StoreName, reason: string): void;
 }
@@ -169,6 +171,8 @@ async function openRecords(
     });
     const sealed = await sealAll(records, address.path);
     if (sealed.isRewritten || sealed.isRemaining) events.onSecretsEncrypted(sealed.isRemaining);
+    const owner = await ownerOf(records, tenant);
+    if (owner !== tenant) events.onOtherTenant(owner);
     return { records, logs: [{ store: 'records', state: records.logState }] };
   }
   const { openSharedRecords } = await import('../stores/postgres/open.ts');
@@ -185,6 +189,15 @@ async function openRecords(
   });
   if (isRewritten) events.onSecretsEncrypted(false);
   return { records, serverClock, recordsPool: poolLoad, logs: [] };
+}
+
+/** The tenant that the records were begun for: this one, if none is noted, or if the file is locked or its disk full. */
+async function ownerOf(records: SqliteRecords, tenant: string): Promise<string> {
+  try {
+    return Buffer.from(await records.secret('tenant', Buffer.from(tenant))).toString();
+  } catch {
+    return tenant;
+  }
 }
 
 async function sealAll(records: SqliteRecords, file: string): ReturnType<SqliteRecords['sealAll']> {
