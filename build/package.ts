@@ -18,7 +18,10 @@ run(process.execPath, ['build/bundle.ts', join(work, 'dist')]);
 for (const architecture of (architectures.length > 0 ? architectures : ['x64', 'arm64']) as Architecture[]) {
   const name = `postern-${version}-linux-${architecture}`;
   makeArchiveFolder(join(work, name), architecture, join(work, 'dist'));
-  writeFileSync(join(folder, `${name}.cdx.json`), readFileSync(join(work, name, 'sbom.cdx.json')));
+  writeFileSync(
+    join(folder, `postern-linux-${architecture}.cdx.json`),
+    readFileSync(join(work, name, 'sbom.cdx.json')),
+  );
   // Owner, times and order are those of no machine; gzip, which every system has: with xz it would be two fifths smaller.
   const same = [
     '--sort=name',

@@ -13,6 +13,8 @@ export const nodeTool = (name: string) => join(cache, 'node_modules/.bin', name)
 export const packageFile = (path: string) => join(cache, 'node_modules', path);
 /** A command of a Python package. */
 export const pythonTool = (name: string) => join(cache, 'venv/bin', name);
+/** A command of a Go module. */
+export const goTool = (name: string) => join(cache, 'go', name);
 
 /**
  * Whether those files are there. Where one is missing the test is skipped, visibly; with `POSTERN_TEST_ALL` set, where
