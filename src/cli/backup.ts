@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Call, Failure, type Terminal } from './command.ts';
-import { printJsonAlone, writeOut } from './terminal.ts';
+import { printResult, writeOut } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
 /** `backup FILE|-`: copies a consistent state of the records to a new file or to standard output. */
@@ -14,15 +14,29 @@ export async function backup(call: Call): Promise<void> {
 
 async function backupToFile(call: Call, file: string): Promise<void> {
   await withStores(call, async ({ records }) => {
-    try {
-      await records.backup(file);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      const reason = code === 'EEXIST' ? 'there is a file of that name' : message;
-      throw new Failure('failed', `${file} can't be written: ${reason}`, error);
+    const copied = await records.backup(file).catch((error: NodeJS.ErrnoException) => {
+      throw new Failure('failed', `${file} can't be written: ${reasonOf(error, file)}`, error);
+    });
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const chunk of createReadStream(file)) {
+      hash.update(chunk);
+      bytes += chunk.length;
     }
-    await printJsonAlone(call, { file });
+    const saved = { file, ...copied, bytes, sha256: hash.digest('hex') };
+    const counts = [counted(saved.users, 'user'), counted(saved.keys, 'key'), counted(bytes, 'byte')];
+    await printResult(call, saved, `${file}: ${counts.join(', ')}, SHA-256 ${saved.sha256}`);
   });
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException, file: string): string {
+  if (code === 'EEXIST') return 'there is a file of that name';
+  if (code === 'ENOENT') return `there is no folder ${dirname(file)}`;
+  return code === 'EACCES' ? 'permission denied' : message;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { UseCaseParts } from '../administration/use-case.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { catalogueOf } from '../config/values/scope-names.ts';
 import { createHoldings } from '../credentials/holdings.ts';
-import { createLogOn, type Log, type LogSettings } from '../log/log.ts';
+import { type AuditEntry, createLogOn, type Log, type LogSettings } from '../log/log.ts';
 import { openStores, type Stores } from '../runtime/stores.ts';
 import type { AuditDraft } from '../stores/audit.ts';
 import type { Call } from './command.ts';
@@ -37,6 +37,7 @@ export async function withStores(call: Call, work: Work): Promise<void> {
   const now = Date.now;
   const catalogue = new Set(catalogueOf(config));
   const log = createCommandLog(call, config.log.format);
+  const { audit: logAudit, release } = heldBack(call, log);
   const events = {
     onUnavailable: (store: string, reason: string) => log.warn('store unavailable', { store, reason }),
     onNotificationsLost: () => {},
@@ -76,8 +77,8 @@ export async function withStores(call: Call, work: Work): Promise<void> {
       attempts: stores.attempts,
       catalogue,
       holdings: createHoldings(catalogue, config.identity_providers),
-      audit: new Audit({ log, keep, isForGateways: true, now }),
-      log,
+      audit: new Audit({ log: { audit: logAudit }, keep, isForGateways: true, now }),
+      log: { ...log, audit: logAudit },
       now,
       random: randomBytes,
       // A command has no open requests, and gateways find out by themselves.
@@ -85,11 +86,30 @@ export async function withStores(call: Call, work: Work): Promise<void> {
       onSessionsKept: () => log.warn(sessionsKept),
     });
     await Promise.all(kept);
+  } catch (error) {
+    release();
+    throw error;
   } finally {
     // A command that fails after a change leaves the events of that change all the same.
     await Promise.allSettled(kept);
     await stores.close();
   }
+}
+
+/**
+ * The writer of audit lines to standard error. On a terminal, lines of a command whose result says the same are held back;
+ * `release` writes them after all, because a command that failed has no result.
+ */
+function heldBack(call: Call, log: Log): { readonly audit: Log['audit']; readonly release: () => void } {
+  if (!call.saysChanges || call.isSet('json') || !call.terminal.stderr.isTTY)
+    return { audit: (entry) => log.audit(entry), release() {} };
+  const held: AuditEntry[] = [];
+  return {
+    audit: (entry) => void held.push(entry),
+    release() {
+      for (const entry of held) log.audit(entry);
+    },
+  };
 }
 
 const sessionsKept =

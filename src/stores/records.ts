@@ -168,8 +168,14 @@ export interface Records
   /** Resolves when the store responds, rejects `store_unavailable` otherwise. */
   ping(): Promise<void>;
   /** Copies the whole store to a new file while it is in use. Rejects when the file exists or can't be written. */
-  backup(file: string): Promise<void>;
+  backup(file: string): Promise<BackedUp>;
   close(): Promise<void>;
+}
+
+/** Numbers of records in a copy of the store. */
+export interface BackedUp {
+  readonly users: number;
+  readonly keys: number;
 }
 
 /** A records store that is queried over the network, and caches nothing. */

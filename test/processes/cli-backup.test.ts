@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
@@ -31,7 +31,19 @@ const hasRemains = (folder: string) => readdirSync(folder).some((name) => name.i
 t.test('backup copies the records to a file that opens as records', async (t) => {
   const { run, folder } = await createFilledFolder(t);
   const file = join(folder, 'copy.db');
-  t.match(await run(['backup', file]), { code: 0, stdout: '', stderr: '' });
+  const saved = await run(['backup', file]);
+  const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
+  const { size: bytes } = statSync(file);
+  t.match(saved, {
+    code: 0,
+    stdout: `${file}: 1 user, 0 keys, ${bytes} bytes, SHA-256 ${sha256}\n`,
+    stderr: '',
+  });
+  const other = join(folder, 'other.db');
+  t.match((await run(['backup', other, '--json'])).json, {
+    ...{ file: other, users: 1, keys: 0, bytes: statSync(other).size },
+    sha256: createHash('sha256').update(readFileSync(other)).digest('hex'),
+  });
 
   const copy = createCommandFolder(t, {
     stores: { records: `sqlite:${file}`, sessions: 'sqlite:sessions.db' },
@@ -42,7 +54,10 @@ t.test('backup copies the records to a file that opens as records', async (t) =>
   t.equal(again.code, 1);
   t.equal(again.stderr, `postern: ${file} can't be written: there is a file of that name\n`);
   mkdirSync(join(folder, 'empty'));
-  t.match(await run(['backup', join(folder, 'empty/none/copy.db')]), { code: 1, stderr: /ENOENT/ });
+  t.match(await run(['backup', join(folder, 'empty/none/copy.db')]), {
+    code: 1,
+    stderr: /can't be written: there is no folder \S+\/empty\/none\n$/,
+  });
 });
 
 t.test('backup - writes the copy alone to standard output, and its checksum to standard error', async (t) => {

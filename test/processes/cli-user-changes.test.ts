@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import t from 'tap';
 import { type CommandFolder, createCommandFolder } from '../support/gateway/command.ts';
 
@@ -174,4 +175,19 @@ t.test('an invitation is the address of a page where there are pages', async (t)
   t.match(stderr, /^postern: until \S+ \S+ "grace" sets a password there$/m);
   const { json } = await folder.run(['user', 'invite', 'grace', '--json']);
   t.equal(json.url, `${base_url}/pages/invitation#token=${json.token}`);
+});
+
+t.test('on a terminal audit lines are left out where the result says the same', async (t) => {
+  const folder = createCommandFolder(t);
+  await addUser(folder, 'ada', '--scopes', 'store:read');
+  const minting = ['key', 'create', '--user', 'ada', '--label', 'ci', '--scopes', 'store:read'];
+  const atTerminal = (args: readonly string[]) => folder.run(args, { input: new PassThrough() });
+  t.match(await atTerminal(minting), { code: 0, stdout: /^pst_/, stderr: '' });
+  t.match((await folder.run(minting)).audit, [{ event: 'api_key_created' }], 'on a pipe they are written');
+  t.match(await atTerminal([...minting, '--json']), { stderr: /api_key_created/ });
+  t.match(await atTerminal(['user', 'disable', 'ada']), {
+    code: 0,
+    stdout: '',
+    stderr: /^\S+ {2}\S*audit\S* {2}\S*user_disabled/,
+  });
 });

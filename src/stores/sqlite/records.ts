@@ -2,7 +2,7 @@ import { open, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { createRecordSeals, type RecordSeals } from '../record-seals.ts';
-import type { Records } from '../records.ts';
+import type { BackedUp, Records } from '../records.ts';
 import { createSqlRecords } from '../sql/records.ts';
 import { sealAll } from '../sql/sealed-values.ts';
 import { type Connection, createConnection, createVersion } from './connection.ts';
@@ -99,10 +99,10 @@ function createNoteUse({ db, write }: Connection): Records['noteUse'] {
 
 /**
  * Copies a snapshot of the database in `source`, while it is in use, to the new file `target` (mode 0600). The copy's header says
- * that it has no write-ahead log: see leftover-log.ts. Rejects when `target` exists or can't be written; no file is left behind
- * then.
+ * that it has no write-ahead log: see leftover-log.ts. Resolves to the numbers of its records. Rejects when `target` exists or
+ * can't be written; no file is left behind then.
  */
-async function backupDatabase(source: string, target: string): Promise<void> {
+async function backupDatabase(source: string, target: string): Promise<BackedUp> {
   const path = resolve(target);
   await (await open(path, 'wx', 0o600)).close();
   const snapshot = new Database(source, { fileMustExist: true, timeout: 50 });
@@ -110,7 +110,12 @@ async function backupDatabase(source: string, target: string): Promise<void> {
     // An open read transaction keeps the snapshot; otherwise every write elsewhere would restart the copy.
     snapshot.exec('BEGIN; SELECT count(*) FROM sqlite_schema');
     await snapshot.backup(path);
-    closeDatabase(new Database(path));
+    const copy = new Database(path);
+    const count = (table: string) =>
+      copy.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
+    const copied = { users: count('users'), keys: count('api_keys') };
+    closeDatabase(copy);
+    return copied;
   } catch (error) {
     await rm(path, { force: true });
     throw error;
