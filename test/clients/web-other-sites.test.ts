@@ -69,6 +69,8 @@ const responses: Readonly<Record<string, readonly string[]>> = {
       'GET /postern/password 200',
     ],
     ...['GET /postern/activate 409', 'GET /postern/invitation 200'],
+    // The sign-in page leads on to the start of the service.
+    'GET / 200',
     ...['GET /app 200', 'GET /api/logout 401', 'GET /api/self/sessions/ 401'],
   ],
   nothing: [],
