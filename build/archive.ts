@@ -1,7 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { noticesOf } from './notices.ts';
+
+const { trim } = createRequire(import.meta.url)('../bin/trim.cjs') as {
+  trim: (packages: string, ours: RegExp) => void;
+};
 
 /** A kind of machine that there is an archive for, as Node and npm name it. */
 export type Architecture = 'x64' | 'arm64';
@@ -15,14 +20,6 @@ const documents = [
   'docs',
   'examples/systemd',
 ];
-/** Files of packages that nothing reads at run time, by their paths in `node_modules`. */
-const unneeded = [
-  /^\.(?:bin|package-lock\.json)$/,
-  /^node-linux-\w+\/(?:include|share|[A-Z]+\.md)$/,
-  /^better-sqlite3\/(?:deps|src|build)$/,
-  /\.(?:musl\.node|map|d\.c?ts|cpp|h|gypi?)$/,
-];
-
 /**
  * Makes the folder of a self-contained Postern: a launcher, the program in `dist`, its packages and the Node that it runs on.
  * npm brings the packages of the other kind of machine, too; only where this machine can run that Node are there code caches.
@@ -76,13 +73,10 @@ function installPackages(lib: string, architecture: Architecture): string {
 }
 
 function removeUnneeded(packages: string, architecture: Architecture): void {
-  const ours = new RegExp(`^linux-${architecture}`);
-  for (const file of readdirSync(packages, { recursive: true, encoding: 'utf8' })) {
-    const [, platform] = /\/prebuilds\/([^/]+)$/.exec(file) ?? [];
-    const isForeign = platform !== undefined && !ours.test(platform);
-    if (isForeign || unneeded.some((pattern) => pattern.test(file)))
-      rmSync(join(packages, file), { recursive: true, force: true });
-  }
+  trim(packages, new RegExp(`^linux-${architecture}`));
+  const files = readdirSync(packages, { recursive: true, encoding: 'utf8' });
+  for (const file of files.filter((name) => /^\.|\.musl\.node$/.test(name)))
+    rmSync(join(packages, file), { recursive: true, force: true });
   // Scopes whose packages are gone.
   for (const entry of readdirSync(packages))
     if (readdirSync(join(packages, entry)).length === 0) rmSync(join(packages, entry), { recursive: true });
