@@ -68,8 +68,10 @@ export class Audit {
   }
 }
 
-function draftOf({ actor, origin }: Author, event: EventNamed<AuditEventName>): AuditDraft {
-  return { outcome: 'success', actor, ...event, target: event.target ?? targetOf(event), ...origin };
+function draftOf({ actor, name, origin }: Author, event: EventNamed<AuditEventName>): AuditDraft {
+  const names = actor.user === null || !name ? event.names : { [actor.user]: name, ...event.names };
+  const target = event.target ?? targetOf(event);
+  return { outcome: 'success', actor, ...event, target, ...(names !== undefined && { names }), ...origin };
 }
 
 /** The target of an event about its subject or its session; null for other events. */

@@ -17,6 +17,8 @@ import { admitsSession } from '../stores/session-epoch.ts';
 /** The author of an audit event. */
 export interface Author {
   readonly actor: Actor;
+  /** User name of the actor, if it is known. */
+  readonly name?: string | null;
   /** Origin of the request. */
   readonly origin: Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>;
 }
@@ -39,7 +41,7 @@ export const automatic: Author = { actor: system, origin: noRequest };
 
 /** The caller of a request, identified by the session or key that was presented. */
 export function callerOf(principal: Principal, origin: Author['origin']): Caller {
-  return { ref: refOf(principal), actor: actorOf(principal), origin };
+  return { ref: refOf(principal), actor: actorOf(principal), name: principal.username, origin };
 }
 
 /** The actor of a request: the user, and the session or key that was presented. */

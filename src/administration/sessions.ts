@@ -181,11 +181,11 @@ export interface KeepSignInOptions extends Pick<UseCaseParts, 'audit' | 'now'> {
 export async function keepSignIn(
   { records, signIn, audit, now }: KeepSignInOptions,
   origin: Author['origin'],
-  session: Pick<Session, 'id' | 'userId'>,
+  { session, username }: { readonly session: Pick<Session, 'id' | 'userId'>; readonly username: string },
   provider?: string,
 ): Promise<void> {
   const { id, userId } = session;
-  const by = { actor: actorOfSession(userId, id), origin };
+  const by = { actor: actorOfSession(userId, id), name: username, origin };
   try {
     await records.keepSignIn(
       { userId, instant: now() },

@@ -60,9 +60,9 @@ function acceptedFields({ user, grants }: UserWithSets) {
 /** An event about a user. */
 export function userEvent(
   event: ChangeEvent['event'],
-  { user }: { readonly user: { readonly id: string } },
+  { user: { id, username } }: { readonly user: Pick<User, 'id' | 'username'> },
 ): ChangeEvent {
-  return { event, subject: user.id };
+  return { event, subject: id, names: { [id]: username } };
 }
 
 /** The audited changes to a user: values of scopes and sets, and only the names of other fields. */

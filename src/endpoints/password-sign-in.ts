@@ -49,7 +49,7 @@ export class PasswordSignIn {
       throw error;
     });
     await attempt.giveBack();
-    await keepSignIn(this.#options, originOf(exchange), signedIn.session);
+    await keepSignIn(this.#options, originOf(exchange), signedIn);
     return signedIn;
   }
 

@@ -61,7 +61,7 @@ export class ProviderSignIn {
     const identity = await this.#redeem(exchange, presented);
     const found = await this.#requireAccount(exchange, identity);
     const signedIn = await this.#startSession(exchange, found, identity);
-    await keepSignIn(this.#options, originOf(exchange), signedIn.session, provider.name);
+    await keepSignIn(this.#options, originOf(exchange), signedIn, provider.name);
     return { ...signedIn, start: identity.start };
   }
 

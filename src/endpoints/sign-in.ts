@@ -37,6 +37,7 @@ export interface SignInOrigin {
 /** A new session, and the response with its tokens. */
 export interface SignedIn {
   readonly session: Session;
+  readonly username: string;
   readonly reply: LoginReply;
 }
 
@@ -94,7 +95,8 @@ export class SignIn {
       onSessionEnded(one.id);
       recordSessionEnd(audit, systemIn(exchange), one);
     }
-    return { session, reply: await this.reply(session, found, now) };
+    const { username } = found.user;
+    return { session, username, reply: await this.reply(session, found, now) };
   }
 
   /** Revokes a session just created, whose tokens have not been sent. */

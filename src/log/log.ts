@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type AccessEntry, accessLine } from './access-line.ts';
 import type { AuditChanges, AuditEventName, AuditTarget } from './audit-events.ts';
+import { KnownNames } from './known-names.ts';
 import { createLineWriter, type LineWriter } from './line-writer.ts';
 import { readableLine } from './readable-line.ts';
 
@@ -58,6 +59,8 @@ export interface AuditEntry {
   readonly providerSubject?: string;
   /** Reason of a failure, in our own words. */
   readonly reason?: string;
+  /** Names of users in the event by their ids, for readable lines; JSON lines and the records have ids alone. */
+  readonly names?: Readonly<Record<string, string>>;
   readonly address: string | null;
   /** The beginning of `User-Agent`. */
   readonly userAgent?: string;
@@ -142,12 +145,15 @@ export function createLogOn(
     destination,
   );
   const clock = createClockText();
+  const names = new KnownNames();
   return {
     access(entry) {
       if (logger.isLevelEnabled('info')) destination.write(accessLine(entry, clock(Date.now())));
     },
     audit(entry) {
-      destination.write(auditLine(entry));
+      if (!isReadable) return void stream.write(auditLine(entry));
+      names.learn(entry.names);
+      stream.write(readableLine(auditLine(entry), { colours, names }));
     },
     debug: (message, fields) => logger.debug(fields ?? {}, message),
     info: (message, fields) => logger.info(fields ?? {}, message),

@@ -1,4 +1,5 @@
 import { escapeControls } from './escape-controls.ts';
+import type { KnownNames } from './known-names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,16 +11,25 @@ type Paint = (style: Style, text: string) => string;
 const plain: Paint = (_, text) => text;
 const coloured: Paint = (style, text) => `\u001b[${styles[style]}m${text}\u001b[0m`;
 
+/** Options of {@link readableLine}. */
+interface LineOptions {
+  readonly colours: boolean;
+  /** Names of users; default: none is known. */
+  readonly names?: Pick<KnownNames, 'of'>;
+}
+
 /** Formats a JSON log line for people: local time, the event, then all other fields. */
-export function readableLine(line: string, { colours }: { readonly colours: boolean }): string {
+export function readableLine(line: string, { colours, names = nameless }: LineOptions): string {
   const fields = JSON.parse(line) as Fields;
   const paint = colours ? coloured : plain;
   const { time, level, ...rest } = fields;
-  return `${paint('dim', clockTime(String(time)))}  ${describe(String(level), rest, paint)}\n`;
+  return `${paint('dim', clockTime(String(time)))}  ${describe(String(level), rest, paint, names)}\n`;
 }
 
-function describe(level: string, fields: Fields, paint: Paint): string {
-  if (fields.audit === true) return describeAudit(fields, paint);
+const nameless = { of: (id: string) => id };
+
+function describe(level: string, fields: Fields, paint: Paint, names: Pick<KnownNames, 'of'>): string {
+  if (fields.audit === true) return describeAudit(fields, paint, names);
   return fields.msg === 'request' ? describeRequest(fields, paint) : describeMessage(level, fields, paint);
 }
 
@@ -60,14 +70,15 @@ function explain(
 }
 
 /** Formats an audit event without its id, target, request id and user agent, which the JSON lines and the store have. */
-function describeAudit(fields: Fields, paint: Paint): string {
+function describeAudit(fields: Fields, paint: Paint, names: Pick<KnownNames, 'of'>): string {
   const { audit, event, outcome, actor, id, subject, target, changes, address, ...rest } = fields;
   const { user_agent, request_id, ...others } = rest;
-  const { kind, user } = actor as Fields;
-  const by = typeof user === 'string' ? `by ${kind} of ${user}` : `by ${String(kind).replace('_', ' ')}`;
+  const { user } = actor as Fields;
   const about = [
-    by,
-    ...(subject === user ? [] : pairs({ subject })),
+    `by ${authorOf(actor as Fields, event, names)}`,
+    ...(subject === user
+      ? []
+      : pairs({ subject: typeof subject === 'string' ? names.of(subject) : subject })),
     ...pairs(others),
     ...Object.entries((changes ?? {}) as Fields).flatMap(describeChange),
     ...(address === null ? [] : [`from ${address}`]),
@@ -78,6 +89,17 @@ function describeAudit(fields: Fields, paint: Paint): string {
     ...(outcome === 'success' ? [] : [paint('yellow', text(outcome))]),
     ...about.map((part) => paint('dim', text(part))),
   ].join('  ');
+}
+
+/** The author of an event: the user's name if it is known, with what isn't a session; else the kind and the id. */
+function authorOf({ kind, user }: Fields, event: unknown, names: Pick<KnownNames, 'of'>): string {
+  const what = String(kind).replace('_', ' ');
+  // No one else makes a user without a credential: see administration/activation.ts.
+  if (typeof user !== 'string')
+    return kind === 'anonymous' && event === 'user_created' ? 'bootstrap token' : what;
+  const name = names.of(user);
+  if (name === user) return `${kind} of ${user}`;
+  return kind === 'session' ? name : `${what} of ${name}`;
 }
 
 /** `scopes +store:read -store:write`, or the names of fields, whose values are never logged. */

@@ -67,6 +67,7 @@ t.test('the addresses are those of the configuration', async (t) => {
     listen,
     base_url: 'https://acme.example.com',
     web: { path: '/pages', console: {} },
+    log: { format: 'text' },
   };
   const folder = createCommandFolder(t, own);
   const shown = (serving: ServeProcess) => serving.printed().stderr;
@@ -81,8 +82,11 @@ t.test('the addresses are those of the configuration', async (t) => {
   const activation = `https://acme.example.com/pages/activate#token=${token}`;
   t.match(shown(plain), `\npostern: create the first administrator at: ${activation}\n`);
   await plain.api.activate('ada', 'correct horse battery staple', token!);
+  await plain.api.signIn('ada', 'correct horse battery staple');
   plain.child.kill('SIGTERM');
-  await plain.ended;
+  const { stdout: log } = await plain.ended;
+  t.match(log, / audit {2}user_created {2}by bootstrap token {2}subject=ada {2}/);
+  t.match(log, / audit {2}login_succeeded {2}by ada {2}/);
 
   const again = await folder.serve(['--quickstart']);
   t.match(shown(again), '\nOpen it in a browser: https://acme.example.com/pages/\n');
