@@ -122,7 +122,7 @@ class ComposedProvider {
     const sealIdToken = settings.end_session ? seals.seal : undefined;
     return {
       name,
-      label: name,
+      label: settings.title ?? name,
       provider,
       signIn: new ProviderSignIn({ ...this.#signInOptions(provider, cookies), sealIdToken }),
       cookies,

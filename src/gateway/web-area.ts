@@ -3,6 +3,7 @@ import type { Config } from '../config/sections/schema.ts';
 import { createWebCookies } from '../credentials/web-cookie.ts';
 import { type CookieAttributes, hostOnlyName } from '../http/cookies.ts';
 import { createIsHostOf } from '../http/host.ts';
+import { isEmailAddress } from '../rules/email-address.ts';
 import { logoFormat, logoRules } from '../rules/logo-image.ts';
 import { areaOf, ownAreas } from '../rules/own-areas.ts';
 import type { WebArea } from '../web/area.ts';
@@ -24,7 +25,14 @@ export function composeWebArea(
   const areas = ownAreas((name) => endpoints[name] === 'upstream', path);
   return {
     path,
-    site: { path, title, tenant, origins: ownOrigins(config), ...assets.addresses },
+    site: {
+      path,
+      title,
+      tenant,
+      contact: contactLink(web.contact),
+      origins: ownOrigins(config),
+      ...assets.addresses,
+    },
     assets,
     cookie,
     cookies: createWebCookies({ secrets: keys, tenant, name: cookie.name }),
@@ -58,6 +66,13 @@ function placesOf(
     isOwnOrigin,
     originAt: (host) => (isOwnHost?.(host) === true ? ownOrigin! : baseUrl),
   };
+}
+
+/** The address of a link to an e-mail address or page. */
+function contactLink(contact: string | undefined): string | null {
+  if (contact === undefined) return null;
+  if (!isEmailAddress(contact)) return contact;
+  return `mailto:${encodeURIComponent(contact).replace('%40', '@')}`;
 }
 
 function loadLogo(file: string, readFile: ReadFile): Logo {

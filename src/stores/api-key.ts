@@ -58,9 +58,9 @@ export type ApiKeyStatus = 'active' | 'expired' | 'suspended';
 
 /**
  * The fields that keys are filtered by. Instants are epoch milliseconds: a null `expires` is the far future, a null `last_used`
- * the far past. `scopes` are the key's own, `created_by` is an id, and `status` an {@link ApiKeyStatus}.
+ * the far past. `scopes` are the key's own, `created_by` and `parent` are ids, and `status` an {@link ApiKeyStatus}.
  */
-export type ApiKeyFilterField = ApiKeySortField | 'scopes' | 'created_by' | 'status';
+export type ApiKeyFilterField = ApiKeySortField | 'scopes' | 'created_by' | 'parent' | 'status';
 
 /** A query for one page of the key list. */
 export interface ApiKeyQuery extends ListQuery<ApiKeySortField, readonly FieldFilter<ApiKeyFilterField>[]> {

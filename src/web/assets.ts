@@ -65,7 +65,7 @@ export function loadAssets({ path, logo }: { readonly path: string; readonly log
       scripts: Object.fromEntries(scripts),
       icon: addFile('icon.svg'),
       style: addFile('style.css'),
-      console: { script: loadModules(main, addModule), style: addFile('console.css') },
+      console: { ...loadModules(main, addModule), style: addFile('console.css') },
       logo: logoAddress,
     },
     find: (requested) => assets.get(requested),
@@ -73,10 +73,14 @@ export function loadAssets({ path, logo }: { readonly path: string; readonly log
 }
 
 /**
- * Reads a browser module with all its imports, from files and packages, and returns its address. Browsers know no packages, and
- * our policy allows no import maps: imports are rewritten to addresses. `add` takes a name and a text, and returns the address.
+ * Reads a browser module with all its imports, from files and packages, and returns its address, and those of all it imports.
+ * Browsers know no packages, and our policy allows no import maps: imports are rewritten to addresses. `add` takes a name and a
+ * text, and returns the address.
  */
-function loadModules(entry: URL, add: (name: string, text: string) => string): string {
+function loadModules(
+  entry: URL,
+  add: (name: string, text: string) => string,
+): Pick<Site['console'], 'script' | 'imports'> {
   const addresses = new Map<string, string>();
   const open = new Set<string>();
 
@@ -92,7 +96,8 @@ function loadModules(entry: URL, add: (name: string, text: string) => string): s
     addresses.set(file.href, address);
     return address;
   }
-  return load(entry);
+  const script = load(entry);
+  return { script, imports: [...addresses.values()].filter((address) => address !== script) };
 }
 
 function find(name: string, from: URL): URL {

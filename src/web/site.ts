@@ -22,10 +22,17 @@ export interface Site {
   readonly tenant: string;
   /** Origins under which people should open the pages: that of `base_url` first. */
   readonly origins: readonly [string, ...string[]];
+  /** Address of a link to the administrator, for forgotten passwords; null: there is none. */
+  readonly contact: string | null;
   readonly logo: string | null;
   readonly icon: string;
   readonly style: string;
   /** Addresses by name. */
   readonly scripts: Readonly<Record<ScriptName, string>>;
-  readonly console: { readonly script: string; readonly style: string };
+  readonly console: {
+    readonly script: string;
+    /** Addresses of all modules that the script imports, at any depth. */
+    readonly imports: readonly string[];
+    readonly style: string;
+  };
 }

@@ -142,7 +142,7 @@ t.test('filters, order and page are in the address', async (t) => {
   await eventually('the last label is first', async () => (await labels())[0] === 'export 9');
   t.match(page.url(), 'sort_by=label&sort_order=desc');
   await page.fill('[name=label__contains]', 'export 4');
-  await page.click('text=Filter');
+  await page.click('form.filters button[type=submit]');
   await shows(11);
   const shared = page.url();
   const other = await context.newPage();
@@ -154,7 +154,7 @@ t.test('filters, order and page are in the address', async (t) => {
     'everyone who opens it sees the same',
   );
   await page.fill('[name=label__contains]', 'nothing like that');
-  await page.click('text=Filter');
+  await page.click('form.filters button[type=submit]');
   await page.waitForSelector('.empty');
   t.match(await page.textContent('main'), /Nothing here matches.*Show all keys/s);
 });
@@ -198,7 +198,7 @@ t.test('a session that ends elsewhere leads to the sign-in page and back', async
   await gateway.api.send({ method: 'DELETE', path: '/api/self/sessions/?others=true', bearer });
   await page.click('nav >> text=API keys');
   await page.waitForURL(/\/postern\/sign-in\?return_to=%2Fpostern%2Fconsole%2Fapi-keys&ended$/);
-  t.match(await page.textContent('main'), 'You are signed out, or your session has ended.');
+  t.match(await page.textContent('main'), 'Your session has ended. Sign in to go on.');
 });
 
 t.test('nobody acts as someone else who has signed in since', async (t) => {

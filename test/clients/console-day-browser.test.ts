@@ -54,6 +54,7 @@ t.test('a day of an administrator', async (t) => {
   await page.click('text=Create key');
   const key = (await page.locator('dialog pre').first().textContent()) ?? '';
   gateway.secrets.add(key);
+  await page.waitForSelector('dialog pre >> text=curl');
   t.match(await page.locator('dialog pre').last().textContent(), `-H 'X-API-Key: ${key}'`);
   await page.click('text=I have copied it');
   t.equal((await gateway.api.send({ path: '/api/store/1', apiKey: key })).status, 200);
@@ -80,7 +81,7 @@ t.test('a day of an administrator', async (t) => {
   await page.click('nav >> text=Sessions');
   await settled(page);
   await page.locator('tr', { hasText: 'grace' }).first().getByRole('button').click();
-  await page.click('text=End 1 session');
+  await page.click('dialog .button-danger');
   await page.waitForSelector('dialog', { state: 'detached' });
   await her.reload();
   await her.waitForURL(/sign-in/);
@@ -88,7 +89,7 @@ t.test('a day of an administrator', async (t) => {
   // The key goes, and at once.
   await page.click('nav >> text=API keys');
   await page.locator('tr', { hasText: 'nightly export' }).getByRole('button').click();
-  await page.click('text=Delete 1 key');
+  await page.click('dialog .button-danger');
   await page.waitForSelector('text=There are no API keys yet.');
   t.equal((await gateway.api.send({ path: '/api/store/1', apiKey: key })).status, 401);
 
@@ -106,16 +107,16 @@ t.test('a day of an administrator', async (t) => {
   // And it is all in the record.
   await page.click('nav >> text=Audit');
   await settled(page);
-  const events = (await page.locator('tbody td:nth-child(2) code').allTextContents()).reverse();
+  const events = (await page.locator('tbody td .title').allTextContents()).reverse();
   for (const event of [
-    'scope_set_created',
-    'user_created',
-    'api_key_created',
-    'scope_set_changed',
-    'api_key_deleted',
-    'user_removed',
+    'Scope set created',
+    'User created',
+    'API key created',
+    'Scope set changed',
+    'API key deleted',
+    'User removed',
   ])
-    t.ok(events.includes(event), `${event} in ${events.join(' ')}`);
+    t.ok(events.includes(event), `${event} in ${events.join(', ')}`);
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     page.click('text=Export as JSON lines'),

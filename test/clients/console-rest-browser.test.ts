@@ -58,7 +58,7 @@ t.test('scopes that a row has no room for are a key press away', async (t) => {
   const complaints = complaintsOf(page);
   const focusedRow = () =>
     page.evaluate<string>(`document.activeElement.localName === 'summary'
-      ? document.activeElement.closest('tr').innerText : ''`);
+      ? document.activeElement.closest('tr')?.innerText ?? '' : ''`);
   for (const [place, row] of Object.entries(places))
     await t.test(`${place}: ${row}`, async (t) => {
       await page.goto(`${gateway.origin}/postern/console/${place}`);

@@ -47,7 +47,11 @@ async function signInAt(
 /** Where each scope comes from, as the page of a user says. */
 async function sourcesOn(page: Page): Promise<Record<string, string>> {
   const rows = await page.$$eval('section[aria-labelledby=effective] tbody tr', (found) =>
-    found.map((row) => [...row.querySelectorAll('td')].map(({ innerText }) => innerText.trim())),
+    found.map((row) =>
+      ['code', 'td:last-child'].map((cell) =>
+        (row.querySelector(cell) as unknown as { innerText: string }).innerText.trim(),
+      ),
+    ),
   );
   return Object.fromEntries(rows);
 }

@@ -39,6 +39,8 @@ function passes(
         return [value].flat().every((scope) => key.scopes.includes(String(scope)));
       case 'created_by':
         return key.createdBy === value;
+      case 'parent':
+        return key.parent === value;
       case 'status':
         return statusOf(key, disabled.has(key.createdBy), now) === value;
       default:

@@ -32,7 +32,13 @@ async function withSixKeys(t: Parameters<typeof startKeyAdministration>[0]) {
     key('3', 'beta', { created: year(2003), scopes: ['store:read', 'store:write'] }),
     key('4', '50%_\\ Ä', { created: year(2003), scopes: ['store:write'], lastUsed: year(2011) }),
     key('5', '\u{fffd}', { created: year(2004), expires: in2999, createdBy: disabledId }),
-    key('6', '🔑', { created: year(2004), expires: year(2003), createdBy: disabledId, scopes: [] }),
+    key('6', '🔑', {
+      created: year(2004),
+      expires: year(2003),
+      createdBy: disabledId,
+      scopes: [],
+      parent: '3',
+    }),
   ]);
   await changeUser(folder, disabledId, { disabled: true });
   /** The ids of the response, in its order, and its total. */
@@ -100,6 +106,8 @@ t.test('each filter selects what it says, and all must match', async (t) => {
     [`created_by__eq=${administratorId}`, '4321'],
     [`created_by__eq=${disabledId}`, '65'],
     ['created_by__eq=nobody', ''],
+    ['parent__eq=3', '6'],
+    ['parent__eq=4', ''],
     ['status__eq=active', '431'],
     ['status__eq=expired', '62'],
     ['status__eq=suspended', '5'],

@@ -15,6 +15,7 @@ t.test('the description of filters and sorting is true', async (t) => {
       { field: 'last_used', type: 'datetime', operators: [...instants, 'isnull'] },
       { field: 'scopes', type: 'array', operators: ['contains'], values: catalogue },
       { field: 'created_by', type: 'string', operators: ['eq'] },
+      { field: 'parent', type: 'string', operators: ['eq'] },
       { field: 'status', type: 'string', operators: ['eq'], values: ['active', 'expired', 'suspended'] },
     ],
     sort: {

@@ -76,8 +76,11 @@ t.test('files that the page loads are there, and import nothing by a name', asyn
       await load(name);
     }
   };
-  await load(/<script type="module" src="([^"]+)"/.exec(text)![1]!);
+  const main = /<script type="module" src="([^"]+)"/.exec(text)![1]!;
+  await load(main);
   t.ok(seen.size > 10);
+  const preloaded = [...text.matchAll(/<link rel="modulepreload" href="([^"]+)"/g)].map(([, name]) => name!);
+  t.strictSame([main, ...preloaded].sort(), [...seen].sort(), 'each is named by the page');
   for (const [, style] of text.matchAll(/<link rel="stylesheet" href="([^"]+)"/g))
     t.match((await api.send({ path: style! })).status, 200);
 });
@@ -259,4 +262,32 @@ t.test('so is who may choose a provider, too', async (t) => {
     text,
     'You are signed in as <strong><bdi class="account-name">ada</bdi></strong>. The console asks you to sign in again.',
   );
+});
+
+t.test('files are compressed for browsers that take it', async (t) => {
+  const { open, signIn, port } = await startWebGateway(t, { web: { console: {} } });
+  const { text } = await open('/postern/console/', await signIn());
+  const path = /<script type="module" src="([^"]+)"/.exec(text)![1]!;
+  const plain = await fetch(`http://127.0.0.1:${port}${path}`, {
+    headers: { 'accept-encoding': 'identity' },
+  });
+  const script = await plain.text();
+  t.match(plain.headers.get('vary'), 'Accept-Encoding');
+  for (const [accepted, encoding] of [
+    ['gzip, deflate, br', 'gzip'],
+    ['br;q=1.0, GZIP;q=0.5', 'gzip'],
+    ['gzip;q=0', null],
+    ['gzip;q=0.000, br', null],
+    ['x-gzip', null],
+    ['br', null],
+  ] as const)
+    for (const round of ['first', 'second']) {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+        headers: { 'accept-encoding': accepted },
+      });
+      t.equal(response.headers.get('content-encoding'), encoding, `${accepted}, the ${round} time`);
+      t.equal(await response.text(), script);
+      const sent = Number(response.headers.get('content-length'));
+      t.equal(sent < Buffer.byteLength(script), encoding !== null, `${sent} bytes`);
+    }
 });

@@ -341,3 +341,12 @@ t.test('without end_session people are told where they may still be signed in', 
   t.match((await open('/postern/signed-out?provider=staff')).text, /still be signed in at staff/);
   t.notMatch((await open('/postern/signed-out?provider=evil')).text, 'evil');
 });
+
+t.test('a provider is called by its title', async (t) => {
+  const { open, signIn } = await start(t, { provider: { title: 'Nordwind account' }, web: { console: {} } });
+  const { text } = await open('/postern/sign-in');
+  t.match(text, /href="\/postern\/sign-in\/staff[^"]*"[^>]*>\s*Sign in with (<[^>]*>)?Nordwind account/);
+  t.notMatch(text, 'with staff');
+  const console = await open('/postern/console/', await signIn());
+  t.match(console.text, 'data-providers="{&quot;staff&quot;:&quot;Nordwind account&quot;}"');
+});

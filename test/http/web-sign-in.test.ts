@@ -197,3 +197,19 @@ t.test('the start page leads to the application, if people begin there', async (
     t.notMatch((await gateway.open('/postern/', await gateway.signIn())).text, 'Go to Orders', home);
   }
 });
+
+t.test('who has forgotten the password is told whom to ask, with a link where there is one', async (t) => {
+  const links = [
+    [undefined, 'Ask your administrator for a new invitation.'],
+    ['help+sso@acme.example.com', '<a href="mailto:help%2Bsso@acme.example.com">your administrator</a>'],
+    ['https://acme.example.com/help?topic=1', '<a href="https://acme.example.com/help?topic=1">'],
+  ] as const;
+  for (const [contact, expected] of links) {
+    const { open } = await startWebGateway(t, { web: contact === undefined ? {} : { contact } });
+    const { text } = await open('/postern/sign-in');
+    t.match(text, 'Forgotten your password?');
+    t.match(text, expected);
+  }
+  const { open } = await startWebGateway(t, { web: { password: false, contact: 'help@acme.example.com' } });
+  t.notMatch((await open('/postern/sign-in')).text, 'Forgotten', 'where there is no password');
+});

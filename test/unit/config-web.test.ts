@@ -29,6 +29,16 @@ const rows: Row[] = [
     'web: { home: »//evil.example }',
     'web.home: must be a path of base_url, such as /app/ (//evil.example)',
   ],
+  [
+    'a contact that is neither address nor page',
+    'web: { contact: »the help desk }',
+    'web.contact: must be an e-mail address, or an http:// or https:// URL (the help desk)',
+  ],
+  [
+    'a contact that would run',
+    'web: { contact: »"javascript:alert(1)" }',
+    'web.contact: must be an e-mail address, or an http:// or https:// URL (javascript:alert(1))',
+  ],
   ['an unknown key', 'web: { »pasword: false }', 'web.pasword: unknown key: did you mean "password"?'],
   [
     'a route in the area',

@@ -163,7 +163,14 @@ t.test('the list has every filter as a parameter, with its default', async (t) =
     [
       ...['size', 'cursor', 'sort_by', 'sort_order', 'hydrate', 'label__contains', 'label__eq'],
       ...instants,
-      ...['expires__isnull', 'last_used__isnull', 'scopes__contains', 'created_by__eq', 'status__eq'],
+      ...[
+        'expires__isnull',
+        'last_used__isnull',
+        'scopes__contains',
+        'created_by__eq',
+        'parent__eq',
+        'status__eq',
+      ],
     ].sort(),
   );
   const defaults = parameters!.flatMap(({ name, schema }) =>

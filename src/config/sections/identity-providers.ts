@@ -60,6 +60,9 @@ const provider = z.strictObject({
     'Issuer (OIDC): base URL of discovery, and `iss` of assertions; https unless on loopback.',
   ),
   client_id: text().describe('Client id at the provider, and `aud` of assertions.'),
+  title: text()
+    .optional()
+    .describe('Name of the provider on the sign-in page and in the console; if omitted, its name here.'),
   client_secret: secret()
     .optional()
     .describe('Client secret at the provider; if omitted, a public client with PKCE.'),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { isEmailAddress } from '../../rules/email-address.ts';
 import { laxReadings } from '../../rules/lax-path.ts';
 import { areaOf } from '../../rules/own-areas.ts';
 import { maxReturnToLength, returnToPattern } from '../../rules/return-to.ts';
-import { originRule } from '../values/addresses.ts';
+import { originRule, webUrlRule } from '../values/addresses.ts';
 import { filePath, type TextRule, text } from '../values/scalars.ts';
 
 const pathPattern = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+){1,4}$/;
@@ -18,6 +19,13 @@ const homeRule: TextRule = (path) =>
   path.length <= maxReturnToLength && returnToPattern.test(path)
     ? undefined
     : 'must be a path of base_url, such as /app/';
+
+const isWebUrl = webUrlRule({ query: true });
+
+const contactRule: TextRule = (contact) =>
+  isEmailAddress(contact) || isWebUrl(contact) === undefined
+    ? undefined
+    : 'must be an e-mail address, or an http:// or https:// URL';
 
 const console = z
   .strictObject({
@@ -51,6 +59,11 @@ export const web = z
         'Logo of the pages, a PNG, SVG or WebP image of at most 64 KiB; if omitted, Postern’s own mark.',
       ),
     title: text().optional().describe('Title of the pages; if omitted, the tenant.'),
+    contact: text(contactRule)
+      .optional()
+      .describe(
+        'E-mail address, or URL of a page, that the sign-in page links for a forgotten password; if omitted, it says to ask the administrator.',
+      ),
     password: z
       .boolean()
       .default(true)

@@ -140,6 +140,12 @@ function apiKeyListSpec(catalogue: readonly string[]): ListSpec<ApiKeySortField>
         notes: { contains: 'Scopes of the catalogue. May come more than once; a key that has all of them.' },
       },
       { name: 'created_by', type: 'string', operators: ['eq'] },
+      {
+        name: 'parent',
+        type: 'string',
+        operators: ['eq'],
+        notes: { eq: 'Id of the key it was minted with.' },
+      },
       { name: 'status', type: 'string', operators: ['eq'], values: statuses },
     ],
     sortFields: ['created', 'label', 'expires', 'last_used'],

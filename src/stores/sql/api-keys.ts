@@ -149,6 +149,7 @@ function createConditions(dialect: Dialect): (query: ApiKeyQuery) => readonly Co
     // Scopes contain no quotes (RFC 6749 §3.3).
     scopes: { column: 'k.scopes', contains: (scope) => containsElement(dialect, 'k.scopes', scope) },
     created_by: { column: 'k.created_by' },
+    parent: { column: 'k.parent' },
   };
   return ({ filters, now }) =>
     filters.flatMap(({ field, operator, value }): readonly Condition[] =>

@@ -25,13 +25,15 @@ export function createConsole(options: {
   readonly sessionStore: Pick<Sessions, 'find'>;
   readonly records: Pick<Records, 'findUser'>;
   readonly minPasswordLength: number;
+  readonly maxKeyLifetimeMs: number | null;
   readonly baseUrl: string;
   /** The optional endpoints that Postern serves itself. */
   readonly served: readonly string[];
-  readonly providers: readonly string[];
+  /** Titles of the identity providers, by name. */
+  readonly providers: Readonly<Record<string, string>>;
 }): readonly Endpoint<'open'>[] {
   const { area, sessions, sessionStore, records, baseUrl: origin, ...told } = options;
-  const { minPasswordLength, served, providers } = told;
+  const { minPasswordLength, maxKeyLifetimeMs, served, providers } = told;
   const { console } = area;
   if (console === null) return [];
   const home = origin + area.homeAt(new URL(origin).host);
@@ -55,7 +57,15 @@ export function createConsole(options: {
       const { userId, username } = viewer;
       const hasPassword = typeof (await records.findUser(userId))?.user.passwordHash === 'string';
       const whose = { userId, username: username!, hasPassword };
-      const what = { home, path: console.path, origin, served, providers, minPasswordLength };
+      const what = {
+        home,
+        path: console.path,
+        origin,
+        served,
+        providers,
+        minPasswordLength,
+        maxKeyLifetimeMs,
+      };
       return pageReply(consolePage(area.site, { ...whose, ...what }));
     }),
   );

@@ -17,8 +17,11 @@ export function consolePage(
     readonly origin: string;
     /** The optional endpoints that Postern serves itself. */
     readonly served: readonly string[];
-    readonly providers: readonly string[];
+    /** Titles of the identity providers, by name. */
+    readonly providers: Readonly<Record<string, string>>;
     readonly minPasswordLength: number;
+    /** Maximum lifetime of an API key, ms; null: no bound. */
+    readonly maxKeyLifetimeMs: number | null;
   },
 ): string {
   return renderDocument(html`
@@ -26,6 +29,8 @@ export function consolePage(
       ${documentHead(site, 'Console', [
         html`<link rel="stylesheet" href=${site.console.style} />`,
         html`<script type="module" src=${site.console.script}></script>`,
+        // All in one round, where the browser would find them import by import.
+        site.console.imports.map((address) => html`<link rel="modulepreload" href=${address} />`),
       ])}
       <body class="console">
         <div
@@ -34,6 +39,7 @@ export function consolePage(
           data-username=${facts.username}
           data-has-password=${facts.hasPassword ? 'yes' : 'no'}
           data-min-password-length=${facts.minPasswordLength}
+          data-max-key-lifetime=${facts.maxKeyLifetimeMs ?? ''}
           data-path=${facts.path}
           data-area=${site.path}
           data-home=${facts.home}
@@ -42,7 +48,7 @@ export function consolePage(
           data-origin=${facts.origin}
           data-logo=${site.logo ?? ''}
           data-served=${facts.served.join(' ')}
-          data-providers=${facts.providers.join(' ')}
+          data-providers=${JSON.stringify(facts.providers)}
         >
           <noscript><p>The console needs scripts. The API and the command line can do the same without.</p></noscript>
         </div>

@@ -70,9 +70,10 @@ export function signInPage(site: Site, signIn: SignIn): string {
       told.notice !== null && notice('problem', told.notice, 'notice'),
       nameNotice(site.origins),
       hasLostCookie ? notice('problem', lostCookie) : cookieNotice(blockedCookies),
-      hasEnded && html`<p id="ended">You are signed out, or your session has ended.</p>`,
+      hasEnded && html`<p id="ended">Your session has ended. Sign in to go on.</p>`,
       (signedInAs !== null || isForConsoleAlone) && whyAsked(signIn),
       password && form(site, signIn, told),
+      password && forgotten(site),
       password && providers.length > 0 && html`<p class="or"><span>or</span></p>`,
       providers.length > 0 &&
         providerLinks(site.path, providers, returnTo, password ? 'secondary' : 'primary'),
@@ -139,6 +140,13 @@ function form({ path }: Site, signIn: SignIn, { notice, fields }: ProblemTexts):
       ${submitButton('Sign in')}
     </form>
   `;
+}
+
+/** The way out for people who have forgotten their password: without mail, only an invitation sets a new one. */
+function forgotten({ contact }: Site): VNode {
+  const administrator = 'your administrator';
+  const asked = contact === null ? administrator : html`<a href=${contact}>${administrator}</a>`;
+  return html`<p class="hint">Forgotten your password? Ask ${asked} for a new invitation.</p>`;
 }
 
 /** A list of links to the providers, with `returnTo` as destination. */

@@ -17,6 +17,7 @@ export function createSite(logo: Logo | null = null) {
     path,
     title: 'Acme Asset Store',
     tenant: 'acme-staging',
+    contact: null,
     origins: ['https://acme.example.com'],
     ...assets.addresses,
   };

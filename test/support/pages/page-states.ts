@@ -79,6 +79,7 @@ const longNamed = (site: Site): Site => ({
 /** Every page in every state that looks different from the others, by its name. */
 export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
   'sign-in': (site) => signInPage(site, signIn),
+  'sign-in-contact': (site) => signInPage({ ...site, contact: 'mailto:help@acme.example' }, signIn),
   'sign-in-providers': (site) => signInPage(site, { ...signIn, providers }),
   'sign-in-providers-alone': (site) => signInPage(site, { ...signIn, password: false, providers }),
   'sign-in-no-way': (site) => signInPage(site, { ...signIn, password: false }),

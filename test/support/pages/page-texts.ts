@@ -26,7 +26,11 @@ export const someMarkupTexts: readonly string[] = markupTexts.filter((_, index) 
 
 const { site } = createSite();
 /** A site whose title and tenant are that text. */
-export const siteNamed = (text: string): Site => ({ ...site, title: text, tenant: `${text} ` });
+export const siteNamed = (text: string): Site => ({
+  ...site,
+  title: text,
+  tenant: `${text} `,
+});
 const problemAt = (name: string, text: string) =>
   ({
     code: 'validation_error',

@@ -1,17 +1,20 @@
 /** The user's own account: rights, password, sessions. */
 
 import { useContext, useState } from 'preact/hooks';
+import { groupsOf, useCatalogue } from './catalogue.js';
 import { Console } from './context.js';
-import { Field, sent } from './form.js';
+import { Field, Form, sent } from './form.js';
 import { onlyGranted, providersOf, visibleSets } from './held.js';
 import { Identities } from './identities.js';
 import { useAction, useLoaded } from './loaded.js';
+import { Described } from './scope-choices.js';
 import { OwnSessions } from './sessions.js';
 import { html, Names, Problem } from './show.js';
 
 export function Account() {
   const context = useContext(Console);
   const { api, root, served, hasPassword, may } = context;
+  const catalogue = useCatalogue();
   const maySeeUser = served.has('users') && may('users:read');
   const user = useLoaded(
     async () => (maySeeUser ? (await api.get(`/api/admin/users/${api.userId}`)).value : null),
@@ -25,7 +28,7 @@ export function Account() {
     </div>
     <section>
       <h2>What you may do</h2>
-      <p><${Names} names=${[...api.scopes].sort()} none="No scopes." /></p>
+      <${Scopes} scopes=${api.scopes} catalogue=${catalogue} />
       ${user.value !== null && sets.value !== null && html`<${BySignIn} user=${user.value} sets=${sets.value} />`}
     </section>
     ${user.error !== null && html`<${Problem} error=${user.error} again=${user.reload} />`}
@@ -36,16 +39,32 @@ export function Account() {
 }
 
 /**
+ * The scopes in their groups.
+ * @param {{ readonly scopes: Iterable<string>, readonly catalogue: import('./catalogue.js').Catalogue }} options
+ */
+function Scopes({ scopes, catalogue }) {
+  const groups = groupsOf(scopes, catalogue);
+  if (groups.length === 0) return html`<p class="quiet">No scopes.</p>`;
+  return groups.map(
+    (group) => html`
+      <h3>${group.title}</h3>
+      <ul class="plain scope-list">${group.scopes.map((scope) => html`<li key=${scope}><${Described} scope=${scope} catalogue=${catalogue} /></li>`)}</ul>
+    `,
+  );
+}
+
+/**
  * Scopes that the user has only by this sign-in, and those that another sign-in would add.
  * @param {{ readonly user: any, readonly sets: readonly any[] }} options
  */
 function BySignIn({ user, sets }) {
-  const { api } = useContext(Console);
+  const { api, providers } = useContext(Console);
+  const through = providersOf(user, providers);
   const granted = onlyGranted(user, sets).filter((scope) => api.scopes.has(scope));
   const missing = user.effective_scopes.filter((/** @type {string} */ scope) => !api.scopes.has(scope));
   return html`
-    ${granted.length > 0 && html`<p>Only because you signed in through ${providersOf(user)}: <${Names} names=${granted} /></p>`}
-    ${missing.length > 0 && html`<p>With a sign-in through ${providersOf(user)}, besides: <${Names} names=${missing} /></p>`}
+    ${granted.length > 0 && html`<p>Only because you signed in through ${through}: <${Names} names=${granted} /></p>`}
+    ${missing.length > 0 && html`<p>With a sign-in through ${through}, besides: <${Names} names=${missing} /></p>`}
   `;
 }
 
@@ -64,7 +83,7 @@ function OwnPassword() {
   return html`
     <section>
       <h2>Password</h2>
-      <form key=${done} class="edit" onSubmit=${submit}>
+      <${Form} key=${done} class="edit" onSubmit=${submit} error=${change.error}>
         <input type="text" name="username" autocomplete="username" value=${username} readonly hidden />
         <${Field} name="current_password" label="Current password" type="password" autocomplete="current-password" required=${true} />
         <${Field}
@@ -81,7 +100,7 @@ function OwnPassword() {
           <button type="submit" class="button button-primary" disabled=${change.isRunning}>Change password</button>
           <span role="status">${done > 0 ? 'Changed. Your other sessions have ended.' : ''}</span>
         </div>
-      </form>
+      <//>
     </section>
   `;
 }

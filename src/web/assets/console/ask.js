@@ -4,6 +4,7 @@ import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isStale } from './api.js';
 import { Console } from './context.js';
 import { reloadAll, useAction, useLoaded } from './loaded.js';
+import { say } from './said.js';
 import { html, Problem } from './show.js';
 
 /**
@@ -21,6 +22,7 @@ export function Window({ title, onClose, children, isWide = false, first = '' })
   const { api } = useContext(Console);
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const [isHeld, setHeld] = useState(false);
+  const reason = isHeld && first !== '' && html`<p role="alert" class="first">${first}</p>`;
   useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
@@ -48,8 +50,8 @@ export function Window({ title, onClose, children, isWide = false, first = '' })
       aria-labelledby="window-title"
     >
       <h2 id="window-title">${title}</h2>
+      ${reason}
       ${children}
-      ${isHeld && first !== '' && html`<p role="alert">${first}</p>`}
     </dialog>
   `;
 }
@@ -64,11 +66,13 @@ function focusAgain(before) {
 /**
  * Asks for confirmation of a destructive action, which `children` describe. `count` is called first, and again when the record's
  * `version` changes; until it has resolved, the action can't be confirmed. `words` and `confirm` turn its result (null: unknown)
- * into texts with the numbers affected. `onStale` is called if the record has changed or gone since it was read.
+ * into texts with the numbers affected. `done`: one line about the success. `onStale` is called if the record has changed or
+ * gone since it was read.
  * @param {{
  *   readonly title: unknown,
  *   readonly confirm: string | ((counted: any) => string),
  *   readonly act: () => Promise<void>,
+ *   readonly done: string,
  *   readonly onClose: () => void,
  *   readonly onStale?: () => void,
  *   readonly count?: () => Promise<unknown>,
@@ -77,7 +81,7 @@ function focusAgain(before) {
  *   readonly children?: unknown,
  * }} options
  */
-export function Question({ title, confirm, act, onClose, onStale, count, words, version, children }) {
+export function Question({ title, confirm, act, done, onClose, onStale, count, words, version, children }) {
   const counted = useLoaded(async () => (await count?.()) ?? null, [version]);
   const isCounting = count !== undefined && counted.isLoading;
   const action = useAction(async () => {
@@ -86,6 +90,7 @@ export function Question({ title, confirm, act, onClose, onStale, count, words, 
       throw error;
     });
     onClose();
+    say(done);
   });
   return html`
     <${Window} title=${title} onClose=${onClose}>

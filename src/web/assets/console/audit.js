@@ -2,15 +2,22 @@
 
 import { useContext, useState } from 'preact/hooks';
 import { useAddress } from './address.js';
+import { EventDetails } from './audit-details.js';
 import { Console } from './context.js';
+import { eventWords, spoken, wordsOf } from './events.js';
 import { List } from './list.js';
 import { useAction } from './loaded.js';
-import { nameOf, useNames } from './names.js';
-import { html, Name, Problem, Several, State, Time } from './show.js';
+import { kinds, nameOf, useNames } from './names.js';
+import { html, Name, Problem, Several, State } from './show.js';
 import { Text } from './text.js';
+import { Time } from './times.js';
 
 const filters = [
-  { name: 'event__eq', label: 'Event' },
+  {
+    name: 'event__eq',
+    label: 'Event',
+    choices: Object.entries(eventWords).sort(([, one], [, other]) => one.localeCompare(other)),
+  },
   {
     name: 'outcome__eq',
     label: 'Outcome',
@@ -21,10 +28,10 @@ const filters = [
   },
   { name: 'actor__eq', label: 'By', type: /** @type {const} */ ('id') },
   { name: 'target__eq', label: 'To', type: /** @type {const} */ ('id') },
-  { name: 'address__eq', label: 'Address' },
-  { name: 'request_id__eq', label: 'Request id' },
-  { name: 'time__gte', label: 'Since', type: /** @type {const} */ ('date') },
-  { name: 'time__lt', label: 'Until', type: /** @type {const} */ ('date') },
+  { name: 'address__eq', label: 'Address', isRare: true },
+  { name: 'request_id__eq', label: 'Request id', isRare: true },
+  { name: 'time__gte', label: 'Since', type: /** @type {const} */ ('date'), isRare: true },
+  { name: 'time__lt', label: 'Until', type: /** @type {const} */ ('date'), isRare: true },
 ];
 
 /**
@@ -48,7 +55,7 @@ function Changes({ changes, names }) {
 }
 
 /** Maximum number of names shown of each kind, beside the number of further ones. */
-const mostShown = 4;
+const mostShown = 3;
 
 /** @param {{ readonly sign: string, readonly values?: readonly string[], readonly show: (value: string) => unknown }} options */
 function Signed({ sign, values = [], show }) {
@@ -57,41 +64,52 @@ function Signed({ sign, values = [], show }) {
   return html`<${Several} items=${items} most=${mostShown} word=${sign} />`;
 }
 
-/** A name of the API as words. @param {string} name */
-const spoken = (name) => name.replaceAll('_', ' ');
-
 /** @param {ReadonlyMap<string, string>} names @returns {readonly import('./list.js').Column[]} */
 const columnsWith = (names) => [
   {
     label: 'Time',
     sort: 'time',
     kind: 'tight',
+    card: 'fact',
     cell: (event) => html`<${Time} at=${event.time} seconds=${true} />`,
   },
   {
     label: 'Event',
-    kind: 'tight',
-    cell: (event) => html`<code>${event.event}</code>${event.count > 1 ? ` ${event.count} times` : ''}`,
+    kind: 'name',
+    card: 'title',
+    cell: (event) => html`
+      <span title=${event.event} class="title">${wordsOf(event.event)}</span>${event.count > 1 ? ` ${event.count.toLocaleString()} times` : ''}
+      ${event.outcome !== 'success' && html` <${State} kind="bad">${event.outcome}<//>`}
+    `,
   },
   {
-    label: 'Outcome',
-    kind: 'tight',
-    cell: (event) =>
-      html`<${State} kind=${event.outcome === 'success' ? 'good' : 'bad'}>${event.outcome}<//>`,
+    label: 'By',
+    kind: 'name',
+    card: 'fact',
+    word: 'by',
+    cell: (event) => html`<${Actor} actor=${event.actor} names=${names} />`,
   },
-  { label: 'By', kind: 'name', cell: (event) => html`<${Actor} actor=${event.actor} names=${names} />` },
-  { label: 'To', kind: 'wide', cell: (event) => html`<${Target} target=${event.target} names=${names} />` },
+  {
+    label: 'To',
+    kind: 'wide',
+    card: 'fact',
+    isEmpty: (event) => event.target === null,
+    cell: (event) => html`<${Target} target=${event.target} names=${names} />`,
+  },
   {
     label: 'What',
     kind: 'wide',
+    card: 'line',
+    isEmpty: (event) => event.changes === null && !event.reason,
     cell: (event) =>
       html`<${Changes} changes=${event.changes} names=${names} />${event.reason && html` <span><${Text} of=${spoken(event.reason)} /></span>`}`,
   },
   {
     label: 'Address',
     kind: 'name',
+    card: 'none',
     cell: (event) =>
-      html`<code class="quiet" title=${event.user_agent ?? ''}><${Text} of=${event.address} /></code>`,
+      html`<code class="quiet" title=${event.user_agent ?? ''}><${Text} of=${event.address ?? ''} /></code>`,
   },
 ];
 
@@ -107,7 +125,7 @@ function Actor({ actor, names }) {
 function Target({ target, names }) {
   const { root } = useContext(Console);
   if (target === null) return '';
-  const words = html`${spoken(target.type)} <${Text} of=${target.label ?? nameOf(names, target.id)} />`;
+  const words = html`${kinds[target.type]?.what ?? spoken(target.type)} <${Text} of=${target.label ?? nameOf(names, target.id)} />`;
   return html`<a href=${`${root}/audit?target__eq=${encodeURIComponent(target.id)}`} title=${target.id}>${words}</a>`;
 }
 
@@ -141,6 +159,7 @@ export function Audit() {
       onLoaded=${(/** @type {any} */ page) => setShown(page.items)}
       filters=${filters}
       sort=${{ by: 'time', order: 'desc' }}
+      details=${(/** @type {any} */ event) => html`<${EventDetails} event=${event} />`}
       empty=${html`<p>Nothing has been recorded yet.</p>`}
     />
   `;

@@ -12,8 +12,9 @@ import { createContext } from 'preact';
  *   readonly username: string,
  *   readonly hasPassword: boolean,
  *   readonly minPasswordLength: number,
+ *   readonly maxKeyLifetimeMs: number | null,
  *   readonly served: ReadonlySet<string>,
- *   readonly providers: readonly string[],
+ *   readonly providers: ReadonlyMap<string, string>,
  *   may(...scopes: string[]): boolean,
  * }} ConsoleContext
  */

@@ -3,7 +3,7 @@
 import { useContext, useRef, useState } from 'preact/hooks';
 import { ApiError, inWords } from './api.js';
 import { Console } from './context.js';
-import { sent } from './form.js';
+import { Form, sent } from './form.js';
 import { useAction } from './loaded.js';
 import { html, Problem } from './show.js';
 import { Text } from './text.js';
@@ -20,7 +20,7 @@ import { Text } from './text.js';
  *   readonly etag: string | null,
  *   readonly names: Readonly<Record<string, string>>,
  *   readonly spell?: (name: string, value: string) => string,
- *   readonly read: (form: ReturnType<typeof sent>) => Record<string, unknown>,
+ *   readonly read: (form: import('./form.js').Sent) => Record<string, unknown>,
  *   readonly isSaved: boolean,
  *   readonly onSaved: () => void,
  *   readonly onTaken: () => void,
@@ -90,7 +90,7 @@ export function Edited({
   return html`
     <section aria-labelledby="change">
       <h2 id="change">${title}</h2>
-      <form class="edit" onSubmit=${submit} onInput=${edit}>
+      <${Form} class="edit" onSubmit=${submit} onInput=${edit} error=${error}>
         ${children}
         ${error !== null && html`<${Problem} error=${error} />`}
         ${others !== null && html`<${Differences} others=${others} onTaken=${onTaken} />`}
@@ -110,7 +110,7 @@ export function Edited({
           ${asked === null && html`<button type="submit" class="button button-primary" disabled=${save.isRunning || ask.isRunning}>Save</button>`}
           <span role="status">${isCounting ? 'Counting…' : said}</span>
         </div>
-      </form>
+      <//>
     </section>
   `;
 }

@@ -1,16 +1,22 @@
 /** The scopes of a user with their origins. */
 
+import { useContext } from 'preact/hooks';
+import { Console } from './context.js';
 import { gives, onlyGranted, providersOf } from './held.js';
+import { Described } from './scope-choices.js';
 import { html } from './show.js';
 import { listed, Text } from './text.js';
 
 /** @param {readonly any[]} sets @param {string} id */
 export const setName = (sets, id) => sets.find((set) => set.id === id)?.name ?? id;
 
-/** @param {{ readonly user: any, readonly sets: readonly any[] }} options */
-export function Effective({ user, sets }) {
+/**
+ * @param {{ readonly user: any, readonly sets: readonly any[], readonly catalogue: import('./catalogue.js').Catalogue }} options
+ */
+export function Effective({ user, sets, catalogue }) {
+  const { providers } = useContext(Console);
   const granted = new Set(onlyGranted(user, sets));
-  const signIn = `a sign-in through ${providersOf(user)}`;
+  const signIn = `a sign-in through ${providersOf(user, providers)}`;
   const setsThatGive = (/** @type {readonly string[]} */ ids, /** @type {string} */ scope) =>
     ids.filter((id) => gives(sets, id, scope)).map((id) => html`the set <${Text} of=${setName(sets, id)} />`);
   const sourcesOf = (/** @type {string} */ scope) => [
@@ -33,8 +39,8 @@ export function Effective({ user, sets }) {
                     ${user.effective_scopes.map(
                       (/** @type {string} */ scope) => html`
                         <tr key=${scope}>
-                          <td data-label="Scope"><code><${Text} of=${scope} /></code></td>
-                          <td data-label="Comes from"><div>${granted.has(scope) && 'only '}${listed(sourcesOf(scope), '; ') ?? 'a set that you may not see'}</div></td>
+                          <td class="card-title"><div><${Described} scope=${scope} catalogue=${catalogue} /></div></td>
+                          <td class="card-fact"><div>${granted.has(scope) && 'only '}${listed(sourcesOf(scope), '; ') ?? 'a set that you may not see'}</div></td>
                         </tr>
                       `,
                     )}

@@ -24,11 +24,17 @@ const labels = {
  * @param {import('./api.js').Problem} problem
  * @param {Readonly<Record<string, string>>} own Labels of the form's own fields, by the API's names.
  */
-export function fieldWords({ loc, type, msg, ctx }, own) {
-  const name = String(loc[1] ?? '');
-  const words = sentenceOf(type, msg, ctx ?? {});
+export function fieldWords(problem, own) {
+  const name = fieldOf(problem);
+  const words = problemWords(problem);
   return name === '' ? words : `${own[name] ?? labels[name] ?? name}: ${words}`;
 }
+
+/** The API's name of the field that a problem is about; '' for none. @param {import('./api.js').Problem} problem */
+export const fieldOf = ({ loc }) => String(loc[1] ?? '');
+
+/** The words for a problem beside its field. @param {import('./api.js').Problem} problem */
+export const problemWords = ({ type, msg, ctx }) => sentenceOf(type, msg, ctx ?? {});
 
 /** @param {string} type @param {string} msg @param {Readonly<Record<string, unknown>>} ctx */
 function sentenceOf(type, msg, ctx) {

@@ -17,6 +17,7 @@ import { isolated } from './text.js';
  *   readonly label: string,
  *   readonly choices?: readonly (readonly [value: string, label: string])[],
  *   readonly type?: FilterType,
+ *   readonly isRare?: boolean,
  * }} Filter
  * @typedef {Pick<import('./context.js').ConsoleContext, 'api' | 'served' | 'may'>} Reader
  */
@@ -77,14 +78,30 @@ export function Filters({ filters, address, path, names }) {
     if (id === undefined && type !== 'id') throw new Error(`There is no ${kind.what} ${isolated(value)}.`);
     return id ?? value;
   }
-  const isSet = filters.some(({ name }) => address.searchParams.has(name));
+  const [isOpen, setOpen] = useState(false);
+  const set = filters.filter(({ name }) => address.searchParams.has(name));
   const choicesOf = (/** @type {Filter} */ filter) =>
     filter.type === 'scope' ? scopeChoices(scopes.value ?? [], address, filter) : filter.choices;
+  const field = (/** @type {Filter} */ filter) =>
+    html`<${FilterField} key=${filter.name} filter=${{ ...filter, choices: choicesOf(filter) }} address=${address} names=${names} />`;
+  const rare = filters.filter(({ isRare }) => isRare);
   return html`
-    <form class="filters" onSubmit=${apply} role="search">
-      ${filters.map((filter) => html`<${FilterField} filter=${{ ...filter, choices: choicesOf(filter) }} address=${address} names=${names} />`)}
+    <button type="button" class="button button-secondary folds" aria-expanded=${isOpen} aria-controls="filters" onClick=${() => setOpen(!isOpen)}>
+      Filters${set.length > 0 && ` (${set.length})`}
+    </button>
+    <form id="filters" class=${isOpen ? 'filters' : 'filters folded-away'} onSubmit=${apply} role="search">
+      ${filters.filter(({ isRare }) => !isRare).map(field)}
       <button type="submit" class="button button-secondary">Filter</button>
-      ${isSet && html`<a class="clear" href=${address.pathname}>Clear</a>`}
+      ${set.length > 0 && html`<a class="clear" href=${address.pathname}>Clear</a>`}
+      ${
+        rare.length > 0 &&
+        html`
+          <details class="more" open=${set.some(({ isRare }) => isRare)}>
+            <summary>More</summary>
+            <div class="filters">${rare.map(field)}</div>
+          </details>
+        `
+      }
       ${problem !== '' && html`<p class="filter-problem" role="alert">${problem}</p>`}
     </form>
   `;

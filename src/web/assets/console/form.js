@@ -1,8 +1,54 @@
 /** Fields of the console's forms. A given value is only initial: entries stay, even when the record is loaded again. */
 
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { createContext } from 'preact';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { fieldOf, problemWords } from './field-words.js';
 import { html } from './show.js';
 import { Text } from './text.js';
+
+/** Words for the problems of a form's fields, by the API's names. */
+const FieldProblems = createContext(/** @type {ReadonlyMap<string, unknown>} */ (new Map()));
+
+/**
+ * A form that marks the fields which a refusal is about, and moves the focus to the first of them. `found`: problems found before
+ * anything was sent.
+ * @param {{
+ *   readonly error: import('./api.js').ApiError | null,
+ *   readonly found?: ReadonlyMap<string, unknown>,
+ *   readonly children?: unknown,
+ *   readonly onSubmit: (event: SubmitEvent) => void,
+ *   readonly onInput?: () => void,
+ *   readonly class?: string,
+ * }} options
+ */
+export function Form({ error, found = noProblems, children, ...others }) {
+  const form = useRef(/** @type {HTMLFormElement | null} */ (null));
+  const problems = new Map(found);
+  for (const problem of error?.problems ?? []) problems.set(fieldOf(problem), problemWords(problem));
+  useLayoutEffect(() => {
+    if (error === null && found.size === 0) return;
+    const marked = form.current?.querySelector('[aria-invalid=true], [data-invalid] input');
+    if (marked instanceof HTMLElement) marked.focus();
+  }, [error, found]);
+  return html`
+    <${FieldProblems.Provider} value=${problems}>
+      <form ref=${form} ...${others}>${children}</form>
+    <//>
+  `;
+}
+
+/** @type {ReadonlyMap<string, unknown>} */
+const noProblems = new Map();
+
+/** Hook: the words for the problem of a field; null for none. @param {string} name */
+export function useProblem(name) {
+  return useContext(FieldProblems).get(name) ?? null;
+}
+
+/** The words for the problem of a field, beside it. @param {{ readonly name: string, readonly problem: unknown }} options */
+export function FieldProblem({ name, problem }) {
+  return problem === null ? null : html`<p class="problem" id=${`${name}-problem`}>${problem}</p>`;
+}
 
 /**
  * @param {{
@@ -18,6 +64,8 @@ import { Text } from './text.js';
  * }} options
  */
 export function Field({ name, label, value = '', hint, type = 'text', autocomplete = 'off', ...others }) {
+  const problem = useProblem(name);
+  const described = [hint && `${name}-hint`, problem !== null && `${name}-problem`].filter(Boolean).join(' ');
   const field = html`
     <input
       id=${name}
@@ -26,7 +74,8 @@ export function Field({ name, label, value = '', hint, type = 'text', autocomple
       defaultValue=${value}
       autocomplete=${autocomplete}
       spellcheck=${false}
-      aria-describedby=${hint ? `${name}-hint` : null}
+      aria-describedby=${described || null}
+      aria-invalid=${problem === null ? null : 'true'}
       ...${others}
     />
   `;
@@ -35,6 +84,7 @@ export function Field({ name, label, value = '', hint, type = 'text', autocomple
       <label for=${name}>${label}</label>
       ${hint && html`<p class="hint" id=${`${name}-hint`}>${hint}</p>`}
       ${type === 'password' ? html`<${Revealable} what=${label.toLowerCase()}>${field}<//>` : field}
+      <${FieldProblem} name=${name} problem=${problem} />
     </div>
   `;
 }
@@ -75,8 +125,13 @@ function Revealable({ what, children }) {
  * }} options
  */
 export function Choices({ name, label, choices, chosen, none }) {
+  const problem = useProblem(name);
   return html`
-    <fieldset class="choices-field">
+    <fieldset
+      class="choices-field"
+      data-invalid=${problem === null ? null : ''}
+      aria-describedby=${problem === null ? null : `${name}-problem`}
+    >
       <legend>${label}</legend>
       ${choices.length === 0 && html`<p class="hint">${none}</p>`}
       ${choices.map(
@@ -87,20 +142,9 @@ export function Choices({ name, label, choices, chosen, none }) {
           </label>
         `,
       )}
+      <${FieldProblem} name=${name} problem=${problem} />
     </fieldset>
   `;
-}
-
-/** Matches Postern's own scopes, which are listed after the service's. */
-const ownScope = /^(apikeys|audit|scopesets|sessions|users):/;
-
-/** Scopes as choices, the service's first. @param {Iterable<string>} scopes */
-export function scopeChoices(scopes) {
-  const sorted = [...scopes].sort();
-  return [
-    ...sorted.filter((scope) => !ownScope.test(scope)),
-    ...sorted.filter((scope) => ownScope.test(scope)),
-  ].map((scope) => ({ value: scope, label: scope }));
 }
 
 /** @typedef {ReturnType<typeof sent>} Sent */

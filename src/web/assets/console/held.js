@@ -49,10 +49,13 @@ export function onlyGranted(user, sets) {
 }
 
 /**
- * The providers through which a user signs in: `staff or partner`.
+ * The titles of the providers through which a user signs in: `Staff or Partners`.
  * @param {User} user
+ * @param {ReadonlyMap<string, string>} providers Titles by name.
  */
-export function providersOf({ identities }) {
+export function providersOf({ identities }, providers) {
   const names = [...new Set(identities.map(({ provider }) => provider).filter((name) => name !== null))];
-  return names.length === 0 ? 'an identity provider' : names.join(' or ');
+  return names.length === 0
+    ? 'an identity provider'
+    : names.map((name) => providers.get(name) ?? name).join(' or ');
 }

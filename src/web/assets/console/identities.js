@@ -4,7 +4,7 @@ import { useContext, useState } from 'preact/hooks';
 import { inWords } from './api.js';
 import { Question, Window } from './ask.js';
 import { Console } from './context.js';
-import { Field, sent } from './form.js';
+import { Field, Form, sent } from './form.js';
 import { useAction } from './loaded.js';
 import { html, Problem } from './show.js';
 import { Text } from './text.js';
@@ -19,11 +19,11 @@ export function Identities({ user, isOwn = false, onChanged }) {
   const { providers } = useContext(Console);
   const [isLinking, setLinking] = useState(false);
   const [unlinked, setUnlinked] = useState(/** @type {Identity | null} */ (null));
-  const mayLink = onChanged !== undefined && user.kind === 'person' && providers.length > 0;
+  const mayLink = onChanged !== undefined && user.kind === 'person' && providers.size > 0;
   return html`
     <section aria-labelledby="ways">
       <div class="heading">
-        <h2 id="ways">${isOwn ? 'How you sign in' : html`How <${Text} of=${user.username} /> signs in`}</h2>
+        <h2 id="ways">${isOwn ? 'How you sign in' : 'Sign-in methods'}</h2>
         ${mayLink && html`<button type="button" class="button button-secondary" onClick=${() => setLinking(true)}>Link an account</button>`}
       </div>
       <p>${wayOf(user)}</p>
@@ -39,16 +39,16 @@ export function Identities({ user, isOwn = false, onChanged }) {
                 ${user.identities.map(
                   (/** @type {Identity} */ identity) => html`
                     <tr key=${`${identity.provider} ${identity.subject}`}>
-                      <td data-label="Identity provider">${identity.provider ?? html`<span class="quiet">one that is no longer configured</span>`}</td>
-                      <td data-label="Subject" class="wide-cell"><code><${Text} of=${identity.subject} /></code></td>
+                      <td class="card-title">${identity.provider === null ? html`<span class="quiet">one that is no longer configured</span>` : titleOf(providers, identity.provider)}</td>
+                      <td class="wide-cell card-line"><code><${Text} of=${identity.subject} /></code></td>
                       ${
                         onChanged &&
                         html`
-                          <td data-label="Unlink">
+                          <td class="card-action">
                             ${
                               identity.provider !== null &&
                               html`<button type="button" class="small" onClick=${() => setUnlinked(identity)}>
-                                Unlink<span class="unseen"> <${Text} of=${identity.subject} /> at ${identity.provider}</span>
+                                Unlink<span class="unseen"> <${Text} of=${identity.subject} /> at ${titleOf(providers, identity.provider)}</span>
                               </button>`
                             }
                           </td>
@@ -67,6 +67,13 @@ export function Identities({ user, isOwn = false, onChanged }) {
     ${unlinked !== null && html`<${Unlink} user=${user} identity=${unlinked} onClose=${() => setUnlinked(null)} onUnlinked=${onChanged} />`}
   `;
 }
+
+/**
+ * The title of a provider; its name for one that is unknown.
+ * @param {ReadonlyMap<string, string>} providers
+ * @param {string} name
+ */
+const titleOf = (providers, name) => providers.get(name) ?? name;
 
 /** @param {any} user */
 function wayOf({ kind, has_password: hasPassword, identities }) {
@@ -91,11 +98,11 @@ function Link({ user, onClose, onLinked }) {
   };
   return html`
     <${Window} title="Link an account" onClose=${onClose}>
-      <form onSubmit=${submit}>
+      <${Form} onSubmit=${submit} error=${link.error}>
         <div class="field">
           <label for="provider">Identity provider</label>
           <select id="provider" name="provider">
-            ${providers.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
+            ${[...providers].map(([name, title]) => html`<option key=${name} value=${name}>${title}</option>`)}
           </select>
         </div>
         <${Field}
@@ -110,7 +117,7 @@ function Link({ user, onClose, onLinked }) {
           <button type="submit" class="button button-primary" disabled=${link.isRunning}>Link account</button>
           <button type="button" class="button button-secondary" onClick=${onClose}>Cancel</button>
         </div>
-      </form>
+      <//>
     <//>
   `;
 }
@@ -124,12 +131,13 @@ function Link({ user, onClose, onLinked }) {
  * }} options
  */
 function Unlink({ user, identity: { provider, subject }, onClose, onUnlinked }) {
-  const { api } = useContext(Console);
+  const { api, providers } = useContext(Console);
   const name = html`<${Text} of=${user.username} />`;
   return html`
     <${Question}
       title="Unlink this account?"
-      confirm="Unlink 1 account"
+      confirm="Unlink account"
+      done="Unlinked the account."
       onClose=${onClose}
       onStale=${onUnlinked}
       act=${async () => {
@@ -139,7 +147,7 @@ function Unlink({ user, identity: { provider, subject }, onClose, onUnlinked }) 
       }}
     >
       <p>
-        Whoever signs in at ${provider} as <code><${Text} of=${subject} /></code> is no longer ${name}.${' '}
+        Whoever signs in at ${titleOf(providers, provider ?? '')} as <code><${Text} of=${subject} /></code> is no longer ${name}.${' '}
         All sessions of ${name} end immediately.
       </p>
     <//>

@@ -1,6 +1,6 @@
 /** A list of the API as a table: filters, order and page are parameters of the address, named as the API names them. */
 
-import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAddress, withParameters } from './address.js';
 import { Console } from './context.js';
 import { Filters } from './filters.js';
@@ -8,10 +8,15 @@ import { useLoaded } from './loaded.js';
 import { html, Problem } from './show.js';
 
 /**
+ * A column. On a phone, a row is a card: `card` is the place of the cell on it (`title` and `action`: the first line; `fact`:
+ * beside others, with `word` before it; `line`: a line of its own; `none`: left out), and empty cells are left out.
  * @typedef {{
  *   readonly label: string,
  *   readonly sort?: string,
- *   readonly kind?: 'wide' | 'name' | 'tight',
+ *   readonly kind?: 'wide' | 'name' | 'tight' | 'time' | 'action',
+ *   readonly card?: 'title' | 'fact' | 'line' | 'action' | 'none',
+ *   readonly word?: string,
+ *   readonly isEmpty?: (item: any) => boolean,
  *   readonly cell: (item: any) => unknown,
  * }} Column
  * @typedef {import('./filters.js').Filter} Filter
@@ -24,13 +29,17 @@ import { html, Problem } from './show.js';
  *   readonly empty: unknown,
  *   readonly version?: unknown,
  *   readonly onLoaded?: (page: any) => void,
+ *   readonly details?: (item: any) => unknown,
  * }} ListOptions
  */
 
 const ownParameters = ['cursor', 'sort_by', 'sort_order', 'size'];
 
-/** @param {ListOptions} options */
-export function List({ path, what, columns, filters, sort, empty, version, onLoaded }) {
+/**
+ * A list: `empty` is all that is shown where nothing was ever made; `details` is what a row opens to.
+ * @param {ListOptions} options
+ */
+export function List({ path, what, columns, filters, sort, empty, version, onLoaded, details }) {
   const { api } = useContext(Console);
   const address = useAddress();
   const names = useRef(/** @type {Map<string, string>} */ (new Map()));
@@ -50,12 +59,16 @@ export function List({ path, what, columns, filters, sort, empty, version, onLoa
     // The focused element is gone with its row.
     if (hadFocus && document.activeElement === document.body) table.current?.focus();
   }, [page]);
-  const isFiltered = filters.some(({ name }) => address.searchParams.has(name));
+  const isNarrowed = ['cursor', ...filters.map(({ name }) => name)].some((name) =>
+    address.searchParams.has(name),
+  );
+  const isEmpty = page !== null && page.items.length === 0 && error === null;
   const order = {
     by: address.searchParams.get('sort_by') ?? sort.by,
     order: address.searchParams.get('sort_order') ?? sort.order,
   };
 
+  if (isEmpty && !isNarrowed) return html`<div class="empty" ref=${table} tabindex="-1">${empty}</div>`;
   return html`
     ${filters.length > 0 && html`<${Filters} key=${filterKey(address, filters)} filters=${filters} address=${address} path=${path} names=${names.current} />`}
     ${
@@ -68,46 +81,61 @@ export function List({ path, what, columns, filters, sort, empty, version, onLoa
             ${error.code === 'invalid_cursor' && html`<p><a href=${withParameters(address, { cursor: null })}>Go to the first page</a></p>`}`
         : html`
             <div class="table-frame" ref=${table} tabindex="-1" aria-busy=${isLoading}>
-              <table>
+              <table class="list">
                 <thead>
                   <tr>
+                    ${details && html`<th scope="col" class="opener-cell"><span class="unseen">All fields</span></th>`}
                     ${columns.map((column) => html`<${Heading} column=${column} order=${order} address=${address} />`)}
                   </tr>
                 </thead>
                 <tbody>
                   ${page === null && html`<${Waiting} columns=${columns.length} />`}
-                  ${page?.items.map(
-                    (/** @type {any} */ item) => html`
-                      <tr key=${item.id}>
-                        ${columns.map(
-                          (column) => html`
-                            <td data-label=${column.label} class=${column.kind === undefined ? null : `${column.kind}-cell`}><div>${column.cell(item)}</div></td>
-                          `,
-                        )}
-                      </tr>
-                    `,
-                  )}
+                  ${page?.items.map((/** @type {any} */ item) => html`<${Row} key=${item.id} item=${item} columns=${columns} details=${details} />`)}
                 </tbody>
               </table>
             </div>
             ${
-              page !== null &&
-              page.items.length === 0 &&
-              html`
-                <div class="empty">
-                  ${
-                    isFiltered || address.searchParams.has('cursor')
-                      ? html`<p>Nothing here matches.</p>
-                          <p><a href=${address.pathname}>Show all ${what[1]}</a></p>`
-                      : empty
-                  }
-                </div>
-              `
+              isEmpty &&
+              html`<div class="empty"><p>Nothing here matches.</p><p><a href=${address.pathname}>Show all ${what[1]}</a></p></div>`
             }
             ${page !== null && html`<${Pages} page=${page} what=${what} address=${address} />`}
           `
     }
   `;
+}
+
+/**
+ * @param {{
+ *   readonly item: any,
+ *   readonly columns: readonly Column[],
+ *   readonly details: ListOptions['details'],
+ * }} options
+ */
+function Row({ item, columns, details }) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const opener = html`
+    <td class="opener-cell card-action">
+      <button type="button" class="opener" aria-expanded=${isOpen} aria-controls=${isOpen ? id : null} onClick=${() => setOpen(!isOpen)}>
+        <span aria-hidden="true">${isOpen ? '▾' : '▸'}</span><span class="unseen">All fields</span>
+      </button>
+    </td>
+  `;
+  return html`
+    <tr>
+      ${details && opener}
+      ${columns.map(
+        (column) =>
+          html`<td class=${classesOf(column, item)} data-word=${column.word ?? null}><div>${column.cell(item)}</div></td>`,
+      )}
+    </tr>
+    ${isOpen && html`<tr class="opened" id=${id}><td colspan=${columns.length + 1}>${details?.(item)}</td></tr>`}
+  `;
+}
+
+/** @param {Column} column @param {any} item */
+function classesOf({ kind, card = 'line', isEmpty }, item) {
+  return [kind && `${kind}-cell`, isEmpty?.(item) ? 'card-none' : `card-${card}`].filter(Boolean).join(' ');
 }
 
 /**
@@ -129,7 +157,8 @@ function filterKey(address, filters) {
 }
 
 /** @param {{ readonly column: Column, readonly order: { by: string, order: string }, readonly address: URL }} options */
-function Heading({ column: { label, sort }, order, address }) {
+function Heading({ column: { label, sort, kind }, order, address }) {
+  if (kind === 'action') return html`<th scope="col"><span class="unseen">${label}</span></th>`;
   if (sort === undefined) return html`<th scope="col">${label}</th>`;
   const isSorted = order.by === sort;
   const next = isSorted && order.order === 'desc' ? 'asc' : 'desc';
@@ -137,7 +166,7 @@ function Heading({ column: { label, sort }, order, address }) {
   const direction = order.order === 'asc' ? 'ascending' : 'descending';
   return html`
     <th scope="col" aria-sort=${isSorted ? direction : 'none'}>
-      <a href=${href}>${label}<span class="arrow" aria-hidden="true">${isSorted ? (order.order === 'asc' ? '↑' : '↓') : ''}</span></a>
+      <a href=${href}>${label}<span class=${isSorted ? 'arrow' : 'arrow arrow-faint'} aria-hidden="true">${isSorted ? (order.order === 'asc' ? '↑' : '↓') : '↕'}</span></a>
     </th>
   `;
 }

@@ -8,7 +8,9 @@ import { Api } from './api.js';
 import { ApiKeys } from './api-keys.js';
 import { Audit } from './audit.js';
 import { Console } from './context.js';
+import { ApiKey } from './key.js';
 import { useLoaded } from './loaded.js';
+import { Said } from './said.js';
 import { ScopeSet, ScopeSets } from './scope-sets.js';
 import { Sessions } from './sessions.js';
 import { html, Problem } from './show.js';
@@ -27,6 +29,7 @@ const {
   username = '',
   hasPassword = '',
   minPasswordLength = '',
+  maxKeyLifetime = '',
   served = '',
   origin = '',
   logo = '',
@@ -60,7 +63,7 @@ const api = new Api(
  * @type {readonly Part[]}
  */
 const parts = [
-  { name: 'api-keys', label: 'API keys', scope: 'apikeys:read', endpoint: null, all: ApiKeys },
+  { name: 'api-keys', label: 'API keys', scope: 'apikeys:read', endpoint: null, all: ApiKeys, one: ApiKey },
   { name: 'sessions', label: 'Sessions', scope: 'sessions:read', endpoint: 'admin_sessions', all: Sessions },
   { name: 'users', label: 'Users', scope: 'users:read', endpoint: 'users', all: Users, one: User },
   {
@@ -78,6 +81,7 @@ const parts = [
 function App() {
   const started = useLoaded(() => api.refresh(), []);
   const { pathname } = useAddress();
+  const [isMenuOpen, setMenuOpen] = useState(false);
   const [, setRound] = useState(0);
   useEffect(() => {
     const update = () => setRound((before) => before + 1);
@@ -92,14 +96,25 @@ function App() {
   const part = name === '' ? offered[0] : parts.find((each) => each.name === name);
   useEffect(() => {
     document.title = `${part?.label ?? 'Not found'} · ${title}`;
+    setMenuOpen(false);
   }, [part, id]);
   return html`
     <a class="skip" href="#content">Skip to content</a>
     <header class="bar">
       <p class="brand">
         ${logo === '' ? html`<${Mark} />` : html`<img class="logo" src=${logo} alt="" />`}
-        <span>${title}</span>${tenant !== title && html`<span class="quiet">${tenant}</span>`}
+        <span>${title}</span>${tenant !== title && html`<span class="quiet">tenant ${tenant}</span>`}
       </p>
+      <button
+        type="button"
+        class="button button-secondary folds"
+        aria-expanded=${isMenuOpen}
+        aria-controls="menu"
+        onClick=${() => setMenuOpen(!isMenuOpen)}
+      >
+        Menu
+      </button>
+      <div id="menu" class=${isMenuOpen ? 'menu' : 'menu folded-away'}>
       <nav aria-label="Console">
         <ul>
           ${offered.map(
@@ -109,10 +124,15 @@ function App() {
           )}
         </ul>
       </nav>
-      <p class="who"><a href=${home}>Leave</a> <strong><${Text} of=${username} /></strong></p>
+      <p class="who">
+        <a href=${home}>Open ${title}</a>
+        <a href=${`${root}/account`} title="Your account"><strong><${Text} of=${username} /></strong></a>
+      </p>
       <form method="post" action=${`${area}/sign-out`}><button type="submit" class="small">Sign out</button></form>
+      </div>
     </header>
     <main id="content" tabindex="-1">
+      <${Said} />
       ${started.error !== null && html`<${Problem} error=${started.error} again=${started.reload} />`}
       ${started.isLoading && started.value === null && html`<p role="status" class="quiet">Loading…</p>`}
       ${!started.isLoading && started.error === null && show(part, id, offered)}
@@ -166,8 +186,9 @@ const shared = {
   username,
   hasPassword: hasPassword === 'yes',
   minPasswordLength: Number(minPasswordLength),
+  maxKeyLifetimeMs: maxKeyLifetime === '' ? null : Number(maxKeyLifetime),
   served: endpoints,
-  providers: providers.split(' ').filter((name) => name !== ''),
+  providers: new Map(Object.entries(JSON.parse(providers || '{}'))),
   may: (...scopes) => scopes.every((scope) => api.scopes.has(scope)),
 };
 

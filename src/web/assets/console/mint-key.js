@@ -3,10 +3,14 @@
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { inWords } from './api.js';
 import { Window } from './ask.js';
+import { readCatalogue } from './catalogue.js';
+import { Command } from './command.js';
 import { Console } from './context.js';
-import { Choices, Field, scopeChoices, sent } from './form.js';
+import { Expiry, expiryOf } from './expiry.js';
+import { Choices, Field, Form, sent } from './form.js';
 import { onlyGranted, visibleSets } from './held.js';
 import { useAction, useLoaded } from './loaded.js';
+import { ScopeChoices } from './scope-choices.js';
 import { Copyable, html, Problem } from './show.js';
 import { Text } from './text.js';
 
@@ -18,10 +22,11 @@ import { Text } from './text.js';
  */
 export function MintKey({ onClose, onMinted, owner }) {
   const [minted, setMinted] = useState(/** @type {any} */ (null));
+  const [isCopied, setCopied] = useState(false);
   if (minted !== null)
     return html`
-      <${Window} title="Your new key" onClose=${onClose} isWide=${true} first="Copy the key first: it is not shown again.">
-        <${MintedKey} minted=${minted} onClose=${onClose} />
+      <${Window} title="Your new key" onClose=${onClose} isWide=${true} first=${isCopied ? '' : 'Copy the key first: it is not shown again.'}>
+        <${MintedKey} minted=${minted} isCopied=${isCopied} onCopied=${() => setCopied(true)} onClose=${onClose} />
       <//>
     `;
   const done = (/** @type {any} */ key) => {
@@ -29,26 +34,56 @@ export function MintKey({ onClose, onMinted, owner }) {
     onMinted();
   };
   const title = owner === undefined ? 'New API key' : html`New API key for <${Text} of=${owner.username} />`;
-  return html`<${Window} title=${title} onClose=${onClose}><${NewKey} owner=${owner} onClose=${onClose} onMinted=${done} /><//>`;
+  return html`<${Window} title=${title} onClose=${onClose} isWide=${true}><${NewKey} owner=${owner} onClose=${onClose} onMinted=${done} /><//>`;
 }
 
 /**
- * Scopes that the owner holds, and those that the caller may give. What only a provider grants, no one but the owner may give.
+ * @typedef {{
+ *   readonly catalogue: import('./catalogue.js').Catalogue,
+ *   readonly offered: readonly string[],
+ *   readonly held: readonly string[],
+ *   readonly sets: readonly any[],
+ * }} Offer
+ */
+
+/**
+ * Scopes that the owner holds, those that the caller may give, and the sets that both hold. What only a provider grants, no one
+ * but the owner may give.
  * @param {import('./context.js').ConsoleContext} context
  * @param {Owner | undefined} owner
- * @returns {Promise<{ readonly offered: readonly string[], readonly held: readonly string[] }>}
+ * @returns {Promise<Offer>}
  */
-async function scopesFor(context, owner) {
-  const { api } = context;
-  if (owner === undefined) {
-    const catalogue = /** @type {string[]} */ ((await api.get('/api/admin/api-keys/scopes')).value);
-    const held = catalogue.filter((scope) => api.scopes.has(scope));
-    return { offered: held, held };
+async function offerFor(context, owner) {
+  const { api, served, may } = context;
+  const maySeeUsers = served.has('users') && may('users:read');
+  const [catalogue, sets, caller] = await Promise.all([
+    readCatalogue(context),
+    visibleSets(context),
+    maySeeUsers ? api.get(`/api/admin/users/${api.userId}`).then(({ value }) => value) : null,
+  ]);
+  if (owner === undefined || owner.id === api.userId) {
+    const held = [...catalogue.keys()].filter((scope) => api.scopes.has(scope));
+    return { catalogue, offered: held, held, sets: sets.filter(({ id }) => holdsSet(caller, id)) };
   }
   const { value } = await api.get(`/api/admin/users/${owner.id}`);
-  const granted = owner.id === api.userId ? [] : onlyGranted(value, await visibleSets(context));
+  const granted = onlyGranted(value, sets);
   const held = /** @type {string[]} */ (value.effective_scopes).filter((scope) => !granted.includes(scope));
-  return { offered: held.filter((scope) => api.scopes.has(scope)), held };
+  return {
+    catalogue,
+    offered: held.filter((scope) => api.scopes.has(scope)),
+    held,
+    sets: sets.filter(({ id }) => holdsSet(caller, id) && holdsSet(value, id)),
+  };
+}
+
+/**
+ * True if a user may pass a set on: an administrator any.
+ * @param {any} user Null if the caller may not see the user.
+ * @param {string} id
+ */
+function holdsSet(user, id) {
+  const sets = user?.scope_sets ?? [];
+  return sets.includes('administrator') || sets.includes(id);
 }
 
 /** @param {Owner | undefined} owner @param {boolean} holdsSome */
@@ -58,12 +93,16 @@ function noneOf(owner, holdsSome) {
   return html`<${Text} of=${owner.username} /> holds no scopes yet.`;
 }
 
+const scopeless = new Map([['scopes', 'Choose at least one scope: a key without any could do nothing.']]);
+/** @type {ReadonlyMap<string, unknown>} */
+const nothing = new Map();
+
 /** @param {{ readonly owner: Owner | undefined, readonly onClose: () => void, readonly onMinted: (key: any) => void }} options */
 function NewKey({ owner, onClose, onMinted }) {
   const context = useContext(Console);
   const { api } = context;
-  const [isScopeless, setScopeless] = useState(false);
-  const scopes = useLoaded(() => scopesFor(context, owner), []);
+  const [found, setFound] = useState(nothing);
+  const offer = useLoaded(() => offerFor(context, owner), []);
   const mint = useAction(async (/** @type {object} */ body) => {
     const path = owner === undefined ? '/api/admin/api-keys/' : `/api/admin/users/${owner.id}/api-keys`;
     const words = owner && {
@@ -73,53 +112,73 @@ function NewKey({ owner, onClose, onMinted }) {
   });
   /** @param {SubmitEvent} event */
   const submit = (event) => {
-    const { text, all } = sent(event);
-    const expires = text('expires');
-    setScopeless(all('scopes').length === 0);
-    if (all('scopes').length === 0) return;
+    const form = sent(event);
+    const [scopes, sets] = [form.all('scopes'), form.all('scope_sets')];
+    const isScopeless = scopes.length + sets.length === 0;
+    setFound(isScopeless ? new Map(scopeless) : nothing);
+    if (isScopeless) return;
+    const expires = expiryOf(form);
     void mint.run({
-      label: text('label'),
-      scopes: all('scopes'),
-      ...(expires === '' ? {} : { expires: new Date(expires).toISOString() }),
+      label: form.text('label'),
+      scopes,
+      ...(sets.length === 0 ? {} : { scope_sets: sets }),
+      ...(expires === undefined ? {} : { expires }),
     });
   };
+  const { value } = offer;
   return html`
-    <form onSubmit=${submit}>
+    <${Form} onSubmit=${submit} error=${mint.error} found=${found}>
       <${Field} name="label" label="Label" hint="What uses it, such as: nightly export." required=${true} autofocus=${true} />
-      ${scopes.error !== null && html`<${Problem} error=${scopes.error} again=${scopes.reload} />`}
-      <${Choices}
-        name="scopes"
-        label="Scopes"
-        choices=${scopeChoices(scopes.value?.offered ?? [])}
+      ${offer.error !== null && html`<${Problem} error=${offer.error} again=${offer.reload} />`}
+      ${
+        value !== null &&
+        value.sets.length > 0 &&
+        html`
+          <${Choices}
+            name="scope_sets"
+            label="Scope sets"
+            choices=${value.sets.map((set) => ({ value: set.id, label: set.name, hint: set.description }))}
+            chosen=${[]}
+            none=""
+          />
+        `
+      }
+      <${ScopeChoices}
+        key=${value === null ? 'loading' : 'loaded'}
+        scopes=${value?.offered ?? []}
+        catalogue=${value?.catalogue ?? new Map()}
         chosen=${[]}
-        none=${scopes.isLoading ? 'Loading…' : noneOf(owner, (scopes.value?.held.length ?? 0) > 0)}
+        none=${offer.isLoading ? 'Loading…' : noneOf(owner, (value?.held.length ?? 0) > 0)}
       />
-      ${isScopeless && html`<div class="notice notice-problem" role="alert"><p>Choose at least one scope: a key without any could do nothing.</p></div>`}
-      <${Field} name="expires" label="Expires" type="datetime-local" hint="Leave empty for no expiry, or for the longest lifetime allowed." />
+      <${Expiry} />
       ${mint.error !== null && html`<${Problem} error=${mint.error} />`}
       <div class="choices">
         <button type="submit" class="button button-primary" disabled=${mint.isRunning}>Create key</button>
         <button type="button" class="button button-secondary" onClick=${onClose}>Cancel</button>
       </div>
-    </form>
+    <//>
   `;
 }
 
-/** @param {{ readonly minted: any, readonly onClose: () => void }} options */
-function MintedKey({ minted, onClose }) {
-  const { origin } = useContext(Console);
+/**
+ * @param {{
+ *   readonly minted: any,
+ *   readonly isCopied: boolean,
+ *   readonly onCopied: () => void,
+ *   readonly onClose: () => void,
+ * }} options
+ */
+function MintedKey({ minted, isCopied, onCopied, onClose }) {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
   // The focused element is gone; a second press of Enter must not close the only view of the key.
   useLayoutEffect(() => place.current?.querySelector('pre')?.focus(), []);
-  const curl = `curl ${origin}/ \\\n  -H 'X-API-Key: ${minted.key}'`;
   return html`
     <div ref=${place} class="once">
       <p><strong><${Text} of=${minted.label} /></strong>: copy it now. It is not shown again, and no one can look it up.</p>
-      <${Copyable} text=${minted.key} what="key" long=${true} />
-      <p>This calls the service with it; append the path you want to call:</p>
-      <${Copyable} text=${curl} what="command" long=${true} />
+      <${Copyable} text=${minted.key} what="key" long=${true} onCopied=${onCopied} />
+      <${Command} apiKey=${minted} secret=${`'X-API-Key: ${minted.key}'`} />
       <div class="choices">
-        <button type="button" class="button button-primary" onClick=${onClose}>I have copied it</button>
+        <button type="button" class="button button-primary" onClick=${onClose}>${isCopied ? 'Close' : 'I have copied it'}</button>
       </div>
     </div>
   `;

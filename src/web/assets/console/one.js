@@ -7,8 +7,9 @@ import { isolated } from './text.js';
 
 /** @typedef {{ readonly path: string, readonly label: string, readonly all: string }} Kind */
 
-/** @type {Readonly<Record<'user' | 'set', Kind>>} */
+/** @type {Readonly<Record<'key' | 'user' | 'set', Kind>>} */
 const kinds = {
+  key: { path: 'api-keys', label: 'API keys', all: 'Go to the API keys' },
   user: { path: 'users', label: 'Users', all: 'Go to the users' },
   set: { path: 'scope-sets', label: 'Scope sets', all: 'Go to the scope sets' },
 };

@@ -4,15 +4,18 @@ import { useContext, useState } from 'preact/hooks';
 import { go } from './address.js';
 import { inWords } from './api.js';
 import { Question, Window } from './ask.js';
+import { useCatalogue } from './catalogue.js';
 import { Console } from './context.js';
 import { counted } from './counts.js';
 import { Edited } from './edited.js';
-import { Choices, Field, scopeChoices, sent } from './form.js';
+import { Field, Form, sent } from './form.js';
 import { List } from './list.js';
 import { useAction, useLoaded } from './loaded.js';
 import { Unread, useTitle } from './one.js';
-import { Copyable, html, Names, Problem, Time } from './show.js';
-import { listed, Text } from './text.js';
+import { ScopeChoices } from './scope-choices.js';
+import { Copyable, html, Names, Problem } from './show.js';
+import { isolated, listed, Text } from './text.js';
+import { Ago, Both } from './times.js';
 
 /** The set that always contains every scope. */
 const builtIn = 'administrator';
@@ -31,19 +34,29 @@ export function ScopeSets() {
       label: 'Name',
       sort: 'name',
       kind: 'wide',
+      card: 'title',
       cell: (set) => html`<a href=${`${root}/scope-sets/${set.id}`}><${Text} of=${set.name} /></a>`,
     },
-    { label: 'Description', kind: 'wide', cell: (set) => html`<${Text} of=${set.description} />` },
+    {
+      label: 'Description',
+      kind: 'wide',
+      card: 'line',
+      isEmpty: (set) => set.description === '',
+      cell: (set) => html`<${Text} of=${set.description} />`,
+    },
     {
       label: 'Scopes',
       kind: 'wide',
-      cell: (set) => html`<${Names} names=${set.scopes} most=${6} of=${set.name} />`,
+      cell: (set) => html`<${Names} names=${set.scopes} most=${4} of=${set.name} />`,
     },
     {
       label: 'Changed',
       sort: 'updated',
+      kind: 'time',
+      card: 'fact',
+      word: 'changed',
       cell: (set) =>
-        set.id === builtIn ? html`<span class="quiet">built in</span>` : html`<${Time} at=${set.updated} />`,
+        set.id === builtIn ? html`<span class="quiet">built in</span>` : html`<${Ago} at=${set.updated} />`,
     },
   ];
   return html`
@@ -66,6 +79,7 @@ export function ScopeSets() {
 /** @param {{ readonly onClose: () => void }} options */
 function NewSet({ onClose }) {
   const { api, root } = useContext(Console);
+  const catalogue = useCatalogue();
   const add = useAction(async (/** @type {Record<string, unknown>} */ body) => {
     const { value } = await inWords({ conflict: nameTaken(body) }, api.post('/api/admin/scope-sets/', body));
     onClose();
@@ -78,16 +92,16 @@ function NewSet({ onClose }) {
   };
   return html`
     <${Window} title="New scope set" onClose=${onClose}>
-      <form onSubmit=${submit}>
+      <${Form} onSubmit=${submit} error=${add.error}>
         <${Field} name="name" label="Name" required=${true} autofocus=${true} />
         <${Field} name="description" label="Description" />
-        <${Choices} name="scopes" label="Scopes" choices=${scopeChoices(api.scopes)} chosen=${[]} none="You hold no scope that you could give." />
+        <${ScopeChoices} scopes=${api.scopes} catalogue=${catalogue} chosen=${[]} none="You hold no scope that you could give." />
         ${add.error !== null && html`<${Problem} error=${add.error} />`}
         <div class="choices">
           <button type="submit" class="button button-primary" disabled=${add.isRunning}>Create set</button>
           <button type="button" class="button button-secondary" onClick=${onClose}>Cancel</button>
         </div>
-      </form>
+      <//>
     <//>
   `;
 }
@@ -114,6 +128,7 @@ export function ScopeSet({ id }) {
   const findHolders = async () =>
     maySeeUsers ? (await api.get(`/api/admin/users/?size=100&scope_sets__contains=${id}`)).value : null;
   const holders = useLoaded(findHolders, [id]);
+  const catalogue = useCatalogue();
   useTitle('set', set, set.value?.value.name);
   if (set.value === null) return html`<${Unread} kind="set" loaded=${set} />`;
   const { value, etag } = set.value;
@@ -158,8 +173,8 @@ export function ScopeSet({ id }) {
       ${
         !isBuiltIn &&
         html`
-          <div><dt>Created</dt><dd><${Time} at=${value.created} /></dd></div>
-          <div><dt>Changed</dt><dd><${Time} at=${value.updated} /></dd></div>
+          <div><dt>Created</dt><dd><${Both} at=${value.created} /></dd></div>
+          <div><dt>Changed</dt><dd><${Both} at=${value.updated} /></dd></div>
         `
       }
       ${
@@ -174,7 +189,7 @@ export function ScopeSet({ id }) {
         ? html`
             <${Edited}
               key=${etag}
-              title="Change"
+              title="Details"
               path=${`/api/admin/scope-sets/${id}`}
               original=${value}
               etag=${etag}
@@ -188,10 +203,9 @@ export function ScopeSet({ id }) {
             >
               <${Field} name="name" label="Name" value=${value.name} required=${true} />
               <${Field} name="description" label="Description" value=${value.description} />
-              <${Choices}
-                name="scopes"
-                label="Scopes"
-                choices=${scopeChoices(offered)}
+              <${ScopeChoices}
+                scopes=${offered}
+                catalogue=${catalogue}
                 chosen=${value.scopes}
                 none="You hold no scope that you could give."
               />
@@ -205,6 +219,7 @@ export function ScopeSet({ id }) {
         <${Question}
           title=${html`Remove the set <${Text} of=${value.name} />?`}
           confirm="Remove for good"
+          done=${`Removed ${isolated(value.name)}.`}
           onClose=${() => setRemoving(false)}
           onStale=${set.reload}
           act=${async () => {

@@ -1,13 +1,14 @@
 /** Sessions, with their users, programs and addresses. */
 
 import { useContext, useState } from 'preact/hooks';
-import { Person } from './api-keys.js';
 import { Question } from './ask.js';
 import { Console } from './context.js';
 import { counted, ending } from './counts.js';
 import { List } from './list.js';
-import { html, State, Time } from './show.js';
+import { Person } from './person.js';
+import { html, RowAction, State } from './show.js';
 import { Text } from './text.js';
+import { Ago } from './times.js';
 
 /** Names of programs by their token in a User-Agent. Many name others as well, so the first match counts. */
 const programs = {
@@ -38,38 +39,76 @@ function browserOf(agent) {
   return found.length > 0 ? found.join(' on ') : agent.slice(0, 40) || 'an unknown program';
 }
 
-/** @type {readonly import('./list.js').Column[]} */
-const shared = [
+/** The way in which a session began, in words. @param {Providers} providers @param {string} method */
+const methodWords = (providers, method) => providers.get(method) ?? method;
+
+/** @typedef {import('./context.js').ConsoleContext['providers']} Providers */
+
+/** @param {Providers} providers @returns {readonly import('./list.js').Column[]} */
+const sharedBy = (providers) => [
   {
     label: 'From',
     kind: 'wide',
+    card: 'line',
     cell: (session) =>
       html`<span title=${session.user_agent}><${Text} of=${browserOf(session.user_agent)} /></span> <code class="quiet">${session.address}</code>`,
   },
-  { label: 'Signed in by', cell: (session) => html`<${Text} of=${session.method} />` },
-  { label: 'Began', sort: 'created', cell: (session) => html`<${Time} at=${session.created} />` },
-  { label: 'Last used', sort: 'last_used', cell: (session) => html`<${Time} at=${session.last_used} />` },
-  { label: 'Expires', cell: (session) => html`<${Time} at=${session.expires} />` },
+  {
+    label: 'Signed in by',
+    card: 'fact',
+    word: 'by',
+    cell: (session) => html`<${Text} of=${methodWords(providers, session.method)} />`,
+  },
+  {
+    label: 'Began',
+    sort: 'created',
+    kind: 'time',
+    card: 'fact',
+    word: 'began',
+    cell: (session) => html`<${Ago} at=${session.created} />`,
+  },
+  {
+    label: 'Last used',
+    sort: 'last_used',
+    kind: 'time',
+    card: 'fact',
+    word: 'used',
+    cell: (session) => html`<${Ago} at=${session.last_used} />`,
+  },
+  {
+    label: 'Expires',
+    kind: 'time',
+    card: 'fact',
+    word: 'expires',
+    cell: (session) => html`<${Ago} at=${session.expires} />`,
+  },
 ];
 
-const filters = [
+/** @param {Providers} providers */
+const filtersBy = (providers) => [
   { name: 'user__eq', label: 'User', type: /** @type {const} */ ('user') },
-  { name: 'method__eq', label: 'Signed in by' },
+  {
+    name: 'method__eq',
+    label: 'Signed in by',
+    choices: /** @type {[string, string][]} */ ([['password', 'Password'], ...providers]),
+  },
 ];
 
 /** The sessions of all users. */
 export function Sessions() {
-  const { may } = useContext(Console);
+  const { may, providers } = useContext(Console);
   const [version, setVersion] = useState(0);
   const [ended, setEnded] = useState(/** @type {any} */ (null));
   const mayWrite = may('sessions:write');
   const columns = [
     {
       label: 'User',
+      kind: /** @type {const} */ ('name'),
+      card: /** @type {const} */ ('title'),
       cell: (/** @type {any} */ session) =>
         html`<${Person} user=${session.user} />${session.current && html` <${State} kind="good">this browser<//>`}`,
     },
-    ...shared,
+    ...sharedBy(providers),
     ...(mayWrite ? [endColumn(setEnded)] : []),
   ];
   return html`
@@ -78,7 +117,7 @@ export function Sessions() {
       path="/api/admin/sessions/"
       what=${['session', 'sessions']}
       columns=${columns}
-      filters=${filters}
+      filters=${filtersBy(providers)}
       sort=${{ by: 'created', order: 'desc' }}
       version=${version}
       empty=${html`<p>Nobody is signed in.</p>`}
@@ -98,25 +137,26 @@ export function Sessions() {
 function endColumn(end) {
   return {
     label: 'Action',
-    cell: (/** @type {any} */ session) => html`
-      <button type="button" class="small" onClick=${() => end(session)}>
-        End<span class="unseen"> the session from <${Text} of=${browserOf(session.user_agent)} /></span>
-      </button>
-    `,
+    kind: /** @type {const} */ ('action'),
+    card: /** @type {const} */ ('action'),
+    cell: (/** @type {any} */ session) =>
+      html`<${RowAction} word="End" of=${`the session from ${browserOf(session.user_agent)}`} act=${() => end(session)} />`,
   };
 }
 
 /** The user's own sessions. */
 export function OwnSessions() {
-  const { api } = useContext(Console);
+  const { api, providers } = useContext(Console);
   const [version, setVersion] = useState(0);
   const [ended, setEnded] = useState(/** @type {any} */ (null));
   const [isEndingOthers, setEndingOthers] = useState(false);
   const [others, setOthers] = useState(0);
   const columns = [
-    ...shared,
+    ...sharedBy(providers),
     {
       label: 'Action',
+      kind: /** @type {const} */ ('action'),
+      card: /** @type {const} */ ('action'),
       cell: (/** @type {any} */ session) =>
         session.current ? html`<${State} kind="good">this browser<//>` : endColumn(setEnded).cell(session),
     },
@@ -144,6 +184,7 @@ export function OwnSessions() {
       html`
         <${Question}
           title="End all your other sessions?"
+          done="Ended your other sessions."
           confirm=${(/** @type {number | null} */ count) => `End ${counted(count, 'session', 'sessions')}`.trim()}
           onClose=${() => setEndingOthers(false)}
           act=${async () => {
@@ -179,7 +220,8 @@ function EndSession({ session, list, onClose, onEnded, children }) {
   return html`
     <${Question}
       title="End this session?"
-      confirm="End 1 session"
+      confirm="End session"
+      done="Ended the session."
       onClose=${onClose}
       onStale=${onEnded}
       act=${async () => {

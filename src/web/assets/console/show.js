@@ -9,20 +9,6 @@ import { Text } from './text.js';
 /** @type {(strings: TemplateStringsArray, ...values: any[]) => any} */
 export const html = /** @type {any} */ (htm).bind(h);
 
-const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const withSeconds = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
-
-/**
- * An instant in the reader's time zone, with the exact one on hover.
- * @param {{ readonly at: string | null, readonly none?: string, readonly seconds?: boolean }} options
- */
-export function Time({ at, none = 'never', seconds = false }) {
-  if (at === null) return html`<span class="quiet">${none}</span>`;
-  const instant = new Date(at);
-  return html`<time datetime=${at} title=${`${exact.format(instant)} · ${at}`}>${(seconds ? withSeconds : short).format(instant)}</time>`;
-}
-
 /**
  * Names side by side. `of`: the owner of the names, for screen readers.
  * @param {{ readonly names: readonly string[], readonly none?: string, readonly most?: number, readonly of?: string }} options
@@ -59,31 +45,62 @@ export function Folded({ label, children }) {
 
 /**
  * A text for use elsewhere, with a button that copies it where pages may write to the clipboard.
- * @param {{ readonly text: string, readonly what: string, readonly long?: boolean }} options
+ * @param {{ readonly text: string, readonly what: string, readonly long?: boolean, readonly onCopied?: () => void }} options
  */
-export function Copyable({ text, what, long = false }) {
-  const [word, setWord] = useState('Copy');
-  const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => setWord('Copied'),
-      () => setWord('Not allowed'),
-    );
+export function Copyable({ text, what, long = false, onCopied }) {
   return html`
     <span class=${long ? 'copyable copyable-long' : 'copyable'}>
       ${long ? html`<pre tabindex="0">${text}</pre>` : html`<code>${text}</code>`}
-      ${
-        navigator.clipboard !== undefined &&
-        html`<button type="button" class="copy" onClick=${copy} aria-live="polite">
-          ${word}<span class="unseen"> ${what}</span>
-        </button>`
-      }
+      <${CopyButton} text=${text} what=${what} onCopied=${onCopied} />
     </span>
   `;
 }
 
-/** @param {{ readonly kind: 'good' | 'off' | 'bad', readonly children?: unknown }} options */
-export function State({ kind, children }) {
-  return html`<span class=${`state state-${kind}`}>${children}</span>`;
+/**
+ * The button alone. `isWhole`: true to show the name of what is copied, too.
+ * @param {{ readonly text: string, readonly what: string, readonly isWhole?: boolean, readonly onCopied?: () => void }} options
+ */
+export function CopyButton({ text, what, isWhole = false, onCopied }) {
+  const [word, setWord] = useState('Copy');
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => {
+        setWord('Copied');
+        onCopied?.();
+      },
+      () => setWord('Not allowed'),
+    );
+  if (navigator.clipboard === undefined) return null;
+  return html`
+    <button type="button" class="copy" onClick=${copy} aria-live="polite">
+      ${word}<span class=${isWhole ? null : 'unseen'}> ${what}</span>
+    </button>
+  `;
+}
+
+/** @param {{ readonly kind: 'good' | 'off' | 'bad', readonly title?: string | null, readonly children?: unknown }} options */
+export function State({ kind, title = null, children }) {
+  return html`<span class=${`state state-${kind}`} title=${title}>${children}</span>`;
+}
+
+/**
+ * A quiet button at the end of a row; `of` names the row for screen readers.
+ * @param {{ readonly word: string, readonly of: string, readonly isDelete?: boolean, readonly act: () => void }} options
+ */
+export function RowAction({ word, of, isDelete = false, act }) {
+  return html`
+    <button type="button" class="row-action" title=${word} onClick=${act}>
+      ${isDelete ? html`<${Bin} /><span class="unseen">${word}</span>` : word}<span class="unseen"> <${Text} of=${of} /></span>
+    </button>
+  `;
+}
+
+function Bin() {
+  return html`
+    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
+      <path fill="none" stroke="currentColor" stroke-width="1.25" d="M2.5 4.5h11M6 4V2.5h4V4M4 4.5l.6 9h6.8l.6-9M6.75 7v4.5M9.25 7v4.5" />
+    </svg>
+  `;
 }
 
 /** @type {Readonly<Record<string, string>>} */

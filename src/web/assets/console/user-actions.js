@@ -1,26 +1,28 @@
-/** Actions on a user: invite, unlock, disable, sign out everywhere, remove. */
+/** Actions on a user: invite again, unlock, disable, sign out everywhere, remove. */
 
 import { useContext, useState } from 'preact/hooks';
 import { go } from './address.js';
 import { isStale } from './api.js';
-import { Question, Window } from './ask.js';
+import { Question } from './ask.js';
 import { Console } from './context.js';
 import { counted, ending } from './counts.js';
+import { Invite } from './invite.js';
 import { useAction, useLoaded } from './loaded.js';
-import { Copyable, html, Problem, Time } from './show.js';
-import { Text } from './text.js';
+import { say } from './said.js';
+import { html, Problem } from './show.js';
+import { isolated, Text } from './text.js';
+import { stateOf } from './user-state.js';
 
 /** @param {{ readonly user: any, readonly etag: string | null, readonly onDone: () => void }} options */
 export function UserActions({ user, etag, onDone }) {
-  const { api, area, origin, root, served, may } = useContext(Console);
+  const { api, root, served, may } = useContext(Console);
   const [asked, setAsked] = useState(/** @type {'disable' | 'end' | 'remove' | null} */ (null));
-  const [invitation, setInvitation] = useState(/** @type {any} */ (null));
   const path = `/api/admin/users/${user.id}`;
   const throttle = useLoaded(async () => (await api.get(`${path}/throttle`)).value, [user.id]);
-  const invite = useAction(async () => setInvitation((await api.post(`${path}/invitation`)).value));
   const unlock = useAction(async () => {
     await api.delete(`${path}/throttle`);
     throttle.reload();
+    say(`Reset the failed sign-ins of ${isolated(user.username)}.`);
   });
   const enable = useAction(async () => {
     await api.patch(path, { disabled: false }, etag).catch((error) => {
@@ -28,6 +30,7 @@ export function UserActions({ user, etag, onDone }) {
       throw error;
     });
     onDone();
+    say(`Enabled ${isolated(user.username)}.`);
   });
 
   /** Numbers of keys and sessions that end with the user; null if the caller may not see them. */
@@ -46,20 +49,15 @@ export function UserActions({ user, etag, onDone }) {
   const sessionsIn = (/** @type {any} */ found) => counted(found?.sessions, 'session', 'sessions');
   const name = html`<${Text} of=${user.username} />`;
   const nothing = html`${name} has no sessions and no API keys.`;
-  const problem = [invite, unlock, enable].find(({ error }) => error !== null)?.error;
+  const problem = [unlock, enable].find(({ error }) => error !== null)?.error;
   const isLocked = throttle.value?.refusing === true;
   return html`
     <section aria-labelledby="actions">
       <h2 id="actions">Actions</h2>
       ${problem && html`<${Problem} error=${problem} />`}
       <div class="choices">
-        ${
-          user.kind === 'person' &&
-          !user.managed &&
-          !user.disabled &&
-          html`<button type="button" class="button button-secondary" onClick=${() => invite.run()}>Invite to set a password</button>`
-        }
-        ${throttle.value?.failures > 0 && html`<button type="button" class="button button-secondary" onClick=${() => unlock.run()}>${isLocked ? 'Unlock' : `Clear ${counted(throttle.value.failures, 'failed attempt', 'failed attempts')}`}</button>`}
+        ${stateOf(user) === 'enabled' && html`<${Invite} user=${user} />`}
+        ${throttle.value?.failures > 0 && html`<button type="button" class="button button-secondary" onClick=${() => unlock.run()}>${isLocked ? 'Unlock' : `Reset failed sign-ins (${throttle.value.failures.toLocaleString()})`}</button>`}
         ${
           !user.managed &&
           (user.disabled
@@ -80,6 +78,7 @@ export function UserActions({ user, etag, onDone }) {
         <${Question}
           title=${html`Disable ${name}?`}
           confirm="Disable"
+          done=${`Disabled ${isolated(user.username)}.`}
           onClose=${() => setAsked(null)}
           onStale=${onDone}
           act=${async () => {
@@ -101,6 +100,7 @@ export function UserActions({ user, etag, onDone }) {
         <${Question}
           title=${html`Sign ${name} out everywhere?`}
           confirm="Sign out"
+          done=${`Signed ${isolated(user.username)} out everywhere.`}
           onClose=${() => setAsked(null)}
           act=${async () => {
             await api.delete(`/api/admin/sessions/?user=${user.id}`);
@@ -119,6 +119,7 @@ export function UserActions({ user, etag, onDone }) {
         <${Question}
           title=${html`Remove ${name}?`}
           confirm="Remove for good"
+          done=${`Removed ${isolated(user.username)}.`}
           onClose=${() => setAsked(null)}
           onStale=${onDone}
           act=${async () => {
@@ -131,18 +132,6 @@ export function UserActions({ user, etag, onDone }) {
             ${ending([sessionsIn(found), 'end'], [keysIn(found), 'be deleted']) || nothing} This can’t be undone.
           `}
         />
-      `
-    }
-    ${
-      invitation !== null &&
-      html`
-        <${Window} title="Invitation" onClose=${() => setInvitation(null)} isWide=${true} first="Copy the address first: it is not shown again.">
-          <p>Send this address to the person: the user name is <strong>${name}</strong>. The first to set a password with it can sign in. It is valid until <${Time} at=${invitation.expires} />, and is not shown again.</p>
-          <${Copyable} text=${`${origin}${area}/invitation#token=${invitation.token}`} what="address" long=${true} />
-          <div class="choices">
-            <button type="button" class="button button-primary" onClick=${() => setInvitation(null)}>Done</button>
-          </div>
-        <//>
       `
     }
   `;

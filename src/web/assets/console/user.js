@@ -1,19 +1,23 @@
 /** The page of a user: profile, rights with their origins, actions. */
 
 import { useContext, useState } from 'preact/hooks';
+import { useCatalogue } from './catalogue.js';
 import { Console } from './context.js';
 import { Edited } from './edited.js';
 import { Effective, setName } from './effective.js';
-import { Choices, Field, scopeChoices } from './form.js';
+import { Choices, Field } from './form.js';
 import { visibleSets } from './held.js';
 import { Identities } from './identities.js';
+import { Invite } from './invite.js';
 import { useLoaded } from './loaded.js';
 import { MintKey } from './mint-key.js';
 import { Unread, useTitle } from './one.js';
-import { Copyable, html, Time } from './show.js';
+import { ScopeChoices } from './scope-choices.js';
+import { Copyable, html } from './show.js';
 import { Text } from './text.js';
+import { Both } from './times.js';
 import { UserActions } from './user-actions.js';
-import { UserState } from './users.js';
+import { stateOf, UserState } from './user-state.js';
 
 /** @param {{ readonly id: string }} options */
 export function User({ id }) {
@@ -23,6 +27,7 @@ export function User({ id }) {
   const [isSaved, setSaved] = useState(false);
   const user = useLoaded(async () => api.get(`/api/admin/users/${id}`), [id]);
   const sets = useLoaded(() => visibleSets(context), []);
+  const catalogue = useCatalogue();
   useTitle('user', user, user.value?.value.username);
   if (user.value === null || sets.isLoading) return html`<${Unread} kind="user" loaded=${user} />`;
   const { value, etag } = user.value;
@@ -35,31 +40,35 @@ export function User({ id }) {
   };
   return html`
     <div class="heading">
-      <h1>${name} <${UserState} user=${value} /></h1>
-      ${
-        may('users:write', 'apikeys:write') &&
-        html`<button type="button" class="button button-secondary" onClick=${() => setMinting(true)}>New key for ${name}</button>`
-      }
+      <h1>
+        ${name}${value.display_name && html` <span class="quiet"><${Text} of=${value.display_name} /></span>`}${' '}
+        <${UserState} user=${value} />
+      </h1>
+      <div class="choices">
+        ${may('users:write') && stateOf(value) === 'can’t sign in yet' && html`<${Invite} user=${value} isMain=${true} />`}
+        ${
+          may('users:write', 'apikeys:write') &&
+          html`<button type="button" class="button button-secondary" onClick=${() => setMinting(true)}>New key for ${name}</button>`
+        }
+      </div>
     </div>
     <dl class="facts">
-      <div><dt>Id</dt><dd><${Copyable} text=${value.id} what="id" /></dd></div>
+      ${value.email && html`<div><dt>Email</dt><dd><${Text} of=${value.email} /></dd></div>`}
       <div><dt>Kind</dt><dd>${value.kind}</dd></div>
-      <div><dt>Created</dt><dd><${Time} at=${value.created} /></dd></div>
-      <div><dt>Last sign-in</dt><dd><${Time} at=${value.last_login} /></dd></div>
-      <div>
-        <dt>More</dt>
-        <dd class="links">
-          <a href=${`${root}/api-keys?created_by__eq=${id}`}>Keys</a>
-          ${served.has('admin_sessions') && may('sessions:read') && html`<a href=${`${root}/sessions?user__eq=${id}`}>Sessions</a>`}
-          ${served.has('audit') && may('audit:read') && html`<a href=${`${root}/audit?target__eq=${id}`}>Changes to ${name}</a> <a href=${`${root}/audit?actor__eq=${id}`}>What ${name} did</a>`}
-        </dd>
-      </div>
+      <div><dt>Last sign-in</dt><dd><${Both} at=${value.last_login} none=${value.kind === 'service' ? 'never: a service doesn’t sign in' : 'never'} /></dd></div>
+      <div><dt>Created</dt><dd><${Both} at=${value.created} /></dd></div>
+      <div><dt>Id</dt><dd><${Copyable} text=${value.id} what="id" /></dd></div>
     </dl>
+    <p class="links">
+      ${may('apikeys:read') && html`<a href=${`${root}/api-keys?created_by__eq=${id}`}>Keys</a>`}
+      ${served.has('admin_sessions') && may('sessions:read') && html`<a href=${`${root}/sessions?user__eq=${id}`}>Sessions</a>`}
+      ${served.has('audit') && may('audit:read') && html`<a href=${`${root}/audit?target__eq=${id}`}>Changes to ${name}</a> <a href=${`${root}/audit?actor__eq=${id}`}>What ${name} did</a>`}
+    </p>
     ${value.managed && html`<p class="hint">This user is kept in step with the configuration file, and is changed there.</p>`}
-    <${Effective} user=${value} sets=${known} />
-    ${may('users:write') && html`<${UserActions} user=${value} etag=${etag} onDone=${user.reload} />`}
-    ${mayWrite && html`<${EditUser} key=${etag} user=${value} etag=${etag} sets=${known} isSaved=${isSaved} onSaved=${() => show(true)} onTaken=${() => show(false)} />`}
+    <${Effective} user=${value} sets=${known} catalogue=${catalogue} />
+    ${mayWrite && html`<${EditUser} key=${etag} user=${value} etag=${etag} sets=${known} catalogue=${catalogue} isSaved=${isSaved} onSaved=${() => show(true)} onTaken=${() => show(false)} />`}
     <${Identities} user=${value} onChanged=${mayWrite ? user.reload : undefined} />
+    ${may('users:write') && html`<${UserActions} user=${value} etag=${etag} onDone=${user.reload} />`}
     ${isMinting && html`<${MintKey} owner=${value} onClose=${() => setMinting(false)} onMinted=${() => {}} />`}
   `;
 }
@@ -78,12 +87,13 @@ const fieldNames = {
  *   readonly user: any,
  *   readonly etag: string | null,
  *   readonly sets: readonly any[],
+ *   readonly catalogue: import('./catalogue.js').Catalogue,
  *   readonly isSaved: boolean,
  *   readonly onSaved: () => void,
  *   readonly onTaken: () => void,
  * }} options
  */
-function EditUser({ user, etag, sets, isSaved, onSaved, onTaken }) {
+function EditUser({ user, etag, sets, catalogue, isSaved, onSaved, onTaken }) {
   const { api } = useContext(Console);
   // The caller can give the scopes that they hold; the user's own stay on the list, to be removed.
   const scopes = new Set([...user.scopes, ...api.scopes]);
@@ -94,7 +104,7 @@ function EditUser({ user, etag, sets, isSaved, onSaved, onTaken }) {
   );
   return html`
     <${Edited}
-      title="Change"
+      title="Details"
       path=${`/api/admin/users/${user.id}`}
       original=${user}
       etag=${etag}
@@ -120,10 +130,10 @@ function EditUser({ user, etag, sets, isSaved, onSaved, onTaken }) {
         chosen=${user.scope_sets}
         none="There is no set that you could give."
       />
-      <${Choices}
-        name="scopes"
+      <${ScopeChoices}
         label="Scopes given directly"
-        choices=${scopeChoices(scopes)}
+        scopes=${scopes}
+        catalogue=${catalogue}
         chosen=${user.scopes}
         none="You hold no scope that you could give."
       />

@@ -5,11 +5,13 @@ import { go } from './address.js';
 import { inWords } from './api.js';
 import { Window } from './ask.js';
 import { Console } from './context.js';
-import { Field, sent } from './form.js';
+import { Field, Form, sent } from './form.js';
 import { List } from './list.js';
 import { useAction } from './loaded.js';
-import { html, Problem, State, Time } from './show.js';
+import { html, Problem } from './show.js';
 import { Text } from './text.js';
+import { Ago } from './times.js';
+import { stateOf, UserState } from './user-state.js';
 
 const yesNo = (/** @type {string} */ yes, /** @type {string} */ no) =>
   /** @type {[string, string][]} */ ([
@@ -42,14 +44,36 @@ export function Users() {
       label: 'Name',
       sort: 'username',
       kind: 'wide',
-      cell: (user) =>
-        html`<a href=${`${root}/users/${user.id}`}><${Text} of=${user.username} /></a>${user.display_name && html` <span class="quiet"><${Text} of=${user.display_name} /></span>`}`,
+      card: 'title',
+      cell: (user) => html`
+        <a class="title" href=${`${root}/users/${user.id}`}><${Text} of=${user.username} /></a>
+        ${user.display_name && html` <span class="quiet"><${Text} of=${user.display_name} /></span>`}
+        ${stateOf(user) !== 'enabled' && html` <${UserState} user=${user} />`}
+      `,
     },
-    { label: 'Email', cell: (user) => html`<${Text} of=${user.email ?? ''} />` },
-    { label: 'Kind', kind: 'tight', cell: (user) => user.kind },
-    { label: 'State', kind: 'tight', cell: (user) => html`<${UserState} user=${user} />` },
-    { label: 'Created', sort: 'created', cell: (user) => html`<${Time} at=${user.created} />` },
-    { label: 'Last sign-in', sort: 'last_login', cell: (user) => html`<${Time} at=${user.last_login} />` },
+    {
+      label: 'Email',
+      card: 'fact',
+      isEmpty: (user) => user.email === null,
+      cell: (user) => html`<${Text} of=${user.email ?? ''} />`,
+    },
+    { label: 'Kind', kind: 'tight', card: 'fact', cell: (user) => user.kind },
+    {
+      label: 'Created',
+      sort: 'created',
+      kind: 'time',
+      card: 'none',
+      cell: (user) => html`<${Ago} at=${user.created} />`,
+    },
+    {
+      label: 'Last sign-in',
+      sort: 'last_login',
+      kind: 'time',
+      card: 'fact',
+      word: 'last signed in',
+      isEmpty: (user) => user.last_login === null,
+      cell: (user) => html`<${Ago} at=${user.last_login} />`,
+    },
   ];
   return html`
     <div class="heading">
@@ -66,14 +90,6 @@ export function Users() {
     />
     ${isAdding && html`<${NewUser} onClose=${() => setAdding(false)} />`}
   `;
-}
-
-/** @param {{ readonly user: any }} options */
-export function UserState({ user }) {
-  if (user.disabled) return html`<${State} kind="off">disabled<//>`;
-  if (user.kind === 'person' && !user.has_password && user.identities.length === 0)
-    return html`<${State} kind="off">can’t sign in yet<//>`;
-  return html`<${State} kind="good">enabled<//>`;
 }
 
 /** @param {{ readonly onClose: () => void }} options */
@@ -99,7 +115,7 @@ function NewUser({ onClose }) {
   };
   return html`
     <${Window} title="New user" onClose=${onClose}>
-      <form onSubmit=${submit}>
+      <${Form} onSubmit=${submit} error=${add.error}>
         <${Field} name="username" label="User name" required=${true} autofocus=${true} />
         <fieldset class="choices-field">
           <legend>Kind</legend>
@@ -114,7 +130,7 @@ function NewUser({ onClose }) {
           <button type="submit" class="button button-primary" disabled=${add.isRunning}>Create user</button>
           <button type="button" class="button button-secondary" onClick=${onClose}>Cancel</button>
         </div>
-      </form>
+      <//>
     <//>
   `;
 }

@@ -1,0 +1,80 @@
+/** A command that calls the service with a key, by the routes and by what the key may do. */
+
+import { useContext } from 'preact/hooks';
+import { Console } from './context.js';
+import { useLoaded } from './loaded.js';
+import { Copyable, html, Problem } from './show.js';
+
+/**
+ * @typedef {{
+ *   readonly path: string,
+ *   readonly exact: boolean,
+ *   readonly scopes: Readonly<Record<string, readonly string[]>>,
+ * }} Route
+ * @typedef {{ readonly method: string, readonly path: string }} Call
+ */
+
+/** Reads of Postern's own API, by the scope that each takes, with the key of `endpoints` that turns it off. */
+const ownReads = /** @type {const} */ ([
+  ['apikeys:read', '/api/admin/api-keys/', null],
+  ['users:read', '/api/admin/users/', 'users'],
+  ['scopesets:read', '/api/admin/scope-sets/', 'scope_sets'],
+  ['sessions:read', '/api/admin/sessions/', 'admin_sessions'],
+  ['audit:read', '/api/admin/audit/', 'audit'],
+]);
+
+/** The method that stands for an entry of a route's scopes. @param {string} entry */
+const methodOf = (entry) => ({ '*': 'GET', read: 'GET', write: 'POST' })[entry] ?? entry;
+
+/**
+ * A call that a key may make: of the first route that lets it read, else of the first that lets it do anything; null for none.
+ * @param {readonly Route[]} routes
+ * @param {ReadonlySet<string>} held The scopes of the key.
+ * @returns {Call | null}
+ */
+export function callOf(routes, held) {
+  const calls = routes.flatMap(({ path, exact, scopes }) =>
+    Object.entries(scopes)
+      // An entry of its own goes before `read` and `write`.
+      .filter(([entry, needed]) => {
+        const method = methodOf(entry);
+        return (entry === method || scopes[method] === undefined) && needed.every((scope) => held.has(scope));
+      })
+      .map(([entry]) => ({ method: methodOf(entry), path: exact || path === '/' ? path : `${path}/` })),
+  );
+  return calls.find(({ method }) => method === 'GET') ?? calls[0] ?? null;
+}
+
+/** All scopes of a key. @param {any} key */
+const scopesOf = ({ scopes, scope_sets: sets }) =>
+  new Set([...scopes, ...sets.flatMap((/** @type {any} */ set) => set.scopes)]);
+
+/**
+ * The command, with `secret` in place of the key; who may not make keys doesn't see the routes.
+ * @param {{ readonly apiKey: any, readonly secret: string }} options
+ */
+export function Command({ apiKey, secret }) {
+  const { api, origin, served } = useContext(Console);
+  const routes = useLoaded(
+    async () => /** @type {readonly Route[]} */ ((await api.get('/api/admin/api-keys/routes')).value),
+    [],
+  );
+  if (routes.error !== null) return html`<${Problem} error=${routes.error} again=${routes.reload} />`;
+  if (routes.value === null) return html`<p role="status" class="quiet">Loading…</p>`;
+  const held = scopesOf(apiKey);
+  const call = callOf(routes.value, held);
+  const own = ownReads.find(
+    ([scope, , endpoint]) => held.has(scope) && (endpoint === null || served.has(endpoint)),
+  );
+  const found = call ?? (own === undefined ? null : { method: 'GET', path: own[1] });
+  if (found === null)
+    return html`<p>No route of the service takes this key: it lacks the scopes that they need.</p>`;
+  const method = found.method === 'GET' ? '' : `-X ${found.method} `;
+  const command = `curl ${method}${origin}${found.path} \\\n  -H ${secret}`;
+  return html`
+    <p>
+      ${call === null ? 'No route of the service takes this key. It can call Postern itself:' : 'This calls the service with it; append the path you want to call:'}
+    </p>
+    <${Copyable} text=${command} what="command" long=${true} />
+  `;
+}
