@@ -89,7 +89,7 @@ t.test('the addresses are those of the configuration', async (t) => {
   t.match(log, / audit {2}login_succeeded {2}by ada {2}/);
 
   const again = await folder.serve(['--quickstart']);
-  t.match(shown(again), '\nOpen it in a browser: https://acme.example.com/pages/\n');
+  t.match(shown(again), '\nOpen it in a browser: https://acme.example.com/\n');
 });
 
 t.test('a token from the configuration is not printed, and without pages there is no address', async (t) => {
