@@ -1,4 +1,6 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import t from 'tap';
 import {
   freePort,
@@ -7,6 +9,8 @@ import {
   parseServiceAddress,
   usedPort,
 } from '../../src/cli/setup/addresses.ts';
+import { commandIn } from '../../src/cli/setup/installation.ts';
+import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 
 const services = [
   [':9000', 'http://localhost:9000'],
@@ -70,4 +74,14 @@ t.test('a port that someone listens on is passed over', async (t) => {
   const free = await freePort('127.0.0.1', port);
   t.ok(free !== port && free !== 0);
   t.not(await freePort('127.0.0.1', free, [free]), free);
+});
+
+t.test('commands are printed as a person types them', async (t) => {
+  const folder = makeTemporaryFolder('postern-installed-');
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  t.equal(commandIn(folder, {}, folder), 'postern', 'a command, if a package is installed');
+  t.equal(commandIn(folder, { npm_command: 'exec' }, folder), 'npx @postern/gateway');
+  writeFileSync(join(folder, 'postern'), '');
+  t.equal(commandIn(folder, {}, folder), './postern', 'a path in the folder of an archive');
+  t.equal(commandIn('/etc/postern', {}, folder), 'postern');
 });

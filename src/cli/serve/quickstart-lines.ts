@@ -56,8 +56,11 @@ export function quickstartLines(urls: GatewayUrls, credentials: FirstCredentials
   ]);
 }
 
-/** Like {@link quickstartLines}, but with shell lines for a service behind the gateway, and how to keep the trial. */
-export function trialLines(urls: GatewayUrls, credentials: FirstCredentials): string[] {
+/**
+ * Like {@link quickstartLines}, but with shell lines for a service behind the gateway, and how to keep the trial. `postern` is
+ * the command as a person types it.
+ */
+export function trialLines(urls: GatewayUrls, credentials: FirstCredentials, postern: string): string[] {
   const { bootstrapToken: token, password } = credentials;
   const variables =
     token === null
@@ -83,8 +86,8 @@ export function trialLines(urls: GatewayUrls, credentials: FirstCredentials): st
       'curl -s $URL/; echo',
       'curl -s $URL/ -H "X-API-Key: $KEY"; echo',
     ]),
-    'Commands in this folder work on this trial: postern user list',
-    'To keep it, with its users and keys: postern init',
+    `Commands in this folder work on this trial: ${postern} user list`,
+    `To keep it, with its users and keys: ${postern} init`,
     '',
   ];
 }

@@ -18,6 +18,7 @@ import {
   readConfig,
   requireServableConfig,
 } from '../configuration.ts';
+import { commandIn } from '../setup/installation.ts';
 import { activationAddress, type GatewayUrls, quickstartLines, trialLines } from './quickstart-lines.ts';
 import { ConfigurationWatch, fileFailureOf, logWarnings } from './reload.ts';
 
@@ -126,7 +127,8 @@ function announcement(call: Call, config: Config, gateway: RunningGateway): stri
 function beginning(call: Call, urls: GatewayUrls, bootstrapToken: string | null): string[] {
   const credentials = { bootstrapToken, password: randomBytes(12).toString('hex') };
   if (call.isSet('quickstart')) return quickstartLines(urls, credentials);
-  if (call.text('upstream') !== undefined) return trialLines(urls, credentials);
+  if (call.text('upstream') !== undefined)
+    return trialLines(urls, credentials, commandIn(call.terminal.cwd(), call.terminal.env));
   const address = activationAddress(urls, bootstrapToken);
   return address === undefined ? [] : [`postern: create the first administrator at: ${address}`];
 }

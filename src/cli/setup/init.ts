@@ -1,6 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { loadConfig, loadConfigText } from '../../config/load.ts';
 import { type ConfigProblem, formatProblem } from '../../config/report/problems.ts';
 import { type Config, configSchema } from '../../config/sections/schema.ts';
@@ -17,6 +16,7 @@ import {
   portOfService,
 } from './addresses.ts';
 import { accessScope, configurationText, type Setup } from './configuration-text.ts';
+import { commandIn, installedFolder, pathFrom, schemaFile } from './installation.ts';
 import { type Ask, asking, type Question } from './questions.ts';
 import { dataFolder, defaults, parsed, titleOf } from './trial.ts';
 
@@ -167,21 +167,17 @@ function textOf(address: Config['upstreams'][string]['url']): string {
 
 /** The first lines of the file: the schema for editors, from this installation, and where the keys are explained. */
 function headOf(folder: string): string {
-  const root = fileURLToPath(new URL('../../../', import.meta.url));
-  const schema = join(root, 'docs/config.schema.json');
-  const reference = join(root, 'config/reference.yaml');
+  const installed = installedFolder();
+  const linesFor = (file: string, text: string) =>
+    installed !== undefined && existsSync(join(installed, file))
+      ? [`# ${text}${pathFrom(folder, join(installed, file))}`]
+      : [];
   return [
-    ...(existsSync(schema) ? [`# yaml-language-server: $schema=${pathFrom(folder, schema)}`] : []),
+    ...linesFor(schemaFile, 'yaml-language-server: $schema='),
     '# Written by "postern init". "postern check" names mistakes; a running gateway reads this file again when it changes.',
-    ...(existsSync(reference) ? [`# Every key, with its default: ${pathFrom(folder, reference)}`] : []),
+    ...linesFor('config/reference.yaml', 'Every key, with its default: '),
     '',
   ].join('\n');
-}
-
-/** A path below the folder is relative, so that it stays right where the folder is checked out. */
-function pathFrom(folder: string, file: string): string {
-  const path = relative(folder, file);
-  return path.startsWith('..') ? file : `./${path}`;
 }
 
 const optionsOfKeys = {
@@ -206,8 +202,7 @@ function write(file: string, text: string, overwrites: boolean): void {
 }
 
 function nextSteps({ terminal }: Call, folder: string): string[] {
-  // npx leaves no command behind.
-  const postern = terminal.env.npm_command === 'exec' ? 'npx @postern/gateway' : 'postern';
+  const postern = commandIn(folder, terminal.env);
   const hasData = existsSync(join(folder, dataFolder, 'postern.db'));
   const steps = [
     ['serve', 'start, and be told where to begin'],

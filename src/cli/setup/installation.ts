@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Path, below the folder of an installation, of the configuration's JSON Schema. */
+export const schemaFile = 'docs/config.schema.json';
+
+/** The folder of the checkout, package or archive that runs, found by its schema; undefined for an image, which has none. */
+export function installedFolder(): string | undefined {
+  // In an archive the program is one folder deeper.
+  return ['../../../', '../../../../']
+    .map((up) => fileURLToPath(new URL(up, import.meta.url)))
+    .find((folder) => existsSync(join(folder, schemaFile)));
+}
+
+/** Path of a file as written in a folder: relative if the file is below it, so that it stays right where the folder is moved. */
+export function pathFrom(folder: string, file: string): string {
+  const path = relative(folder, file);
+  return path.startsWith('..') ? file : `./${path}`;
+}
+
+/** Postern's command as a person types it in a folder; `installed` is the folder of the installation. */
+export function commandIn(folder: string, env: NodeJS.ProcessEnv, installed = installedFolder()): string {
+  // npx leaves no command behind.
+  if (env.npm_command === 'exec') return 'npx @postern/gateway';
+  const launcher = installed === undefined ? undefined : join(installed, 'postern');
+  const isHere = launcher !== undefined && existsSync(launcher) && pathFrom(folder, launcher) !== launcher;
+  return isHere ? pathFrom(folder, launcher) : 'postern';
+}
