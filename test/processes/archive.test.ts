@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import t from 'tap';
 import { type Architecture, makeArchiveFolder, run } from '../../build/archive.ts';
 import { isLong } from '../support/gateway/gateway-under-load.ts';
@@ -24,7 +24,6 @@ if (isLong) {
     const made = ['one', 'other'].map((name) => join(folder, name));
     for (const each of made) run(process.execPath, ['build/package.ts', each]);
     const [one, other] = made as [string, string];
-    t.equal(readFileSync(join(one, 'SHA256SUMS'), 'utf8'), readFileSync(join(other, 'SHA256SUMS'), 'utf8'));
     execFileSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: one });
     const archives = readdirSync(one).filter((name) => name.endsWith('.tar.gz'));
     t.equal(archives.length, 2);
@@ -32,6 +31,22 @@ if (isLong) {
       t.ok(statSync(join(one, name)).size < most, `${name}: ${statSync(join(one, name)).size} bytes`);
       execFileSync('tar', ['-xzf', join(one, name), '-C', unpacked]);
     }
+    // V8 writes no code cache twice: the archive that has some is compared without them.
+    const withCaches = `linux-${own}.tar.gz`;
+    const sumsIn = (made: string) =>
+      readFileSync(join(made, 'SHA256SUMS'), 'utf8')
+        .split('\n')
+        .filter((line) => !line.endsWith(withCaches));
+    t.strictSame(sumsIn(one), sumsIn(other));
+    const again = join(folder, 'again');
+    mkdirSync(again);
+    execFileSync('tar', [
+      '-xzf',
+      join(other, archives.find((name) => name.endsWith(withCaches))!),
+      '-C',
+      again,
+    ]);
+    execFileSync('diff', ['-r', '--exclude=*.cache', folderOf(own), join(again, basename(folderOf(own)))]);
     for (const architecture of ['x64', 'arm64'] as const) check(t, architecture, folderOf(architecture));
   });
 } else {
