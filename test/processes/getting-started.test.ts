@@ -1,14 +1,18 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
+import { type Architecture, makeArchiveFolder, run } from '../../build/archive.ts';
 import { createApiClient } from '../support/clients/api-client.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 import { createSecretWatch } from '../support/gateway/secret-watch.ts';
 import { navigation } from '../support/pages/web.ts';
 import { createMachine } from '../support/programs/machine.ts';
+import { type AcmeServer, hasAcmePrograms, startAcmeServer } from '../support/servers/acme-server.ts';
 import { guessPort } from '../support/servers/loopback-port.ts';
 import { startRecordingUpstream } from '../support/servers/recording-upstream.ts';
+import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/getting-started.md'), 'utf8');
 const password = 'correct horse battery staple';
@@ -21,14 +25,37 @@ function blocksOf(heading: string, language = 'sh'): string[] {
   );
 }
 
+/** A certificate authority, at full size; Caddy and certbot are stood in for without one. */
+async function acmeServer(t: Test, ports: { 80: number; 443: number }): Promise<AcmeServer | undefined> {
+  if (!isLong) return undefined;
+  if (hasAcmePrograms) return startAcmeServer(t, { http: ports[80], https: ports[443] });
+  t.pass('certificates of an authority', {
+    skip: 'test/upstreams/install.sh has not brought Pebble and certbot',
+  });
+  return undefined;
+}
+
+/** The folder of an archive as it is released, at full size. */
+function realArchive(t: Test): string | undefined {
+  if (!isLong) return undefined;
+  const folder = makeTemporaryFolder('postern-release-');
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  run(process.execPath, ['build/bundle.ts', join(folder, 'dist')]);
+  makeArchiveFolder(join(folder, 'archive'), process.arch as Architecture, join(folder, 'dist'));
+  return join(folder, 'archive');
+}
+
+t.setTimeout(isLong ? 600_000 : 280_000);
+
 t.test('docs/getting-started.md, command by command', async (t) => {
   const upstream = await startRecordingUpstream();
   t.teardown(() => upstream.close());
   const first = guessPort();
-  const ports = { 9000: Number(new URL(upstream.url).port), 8080: first, 443: first + 1 };
-  const machine = createMachine(t, ports);
+  const ports = { 9000: Number(new URL(upstream.url).port), 8080: first, 443: first + 1, 80: first + 2 };
+  const acme = await acmeServer(t, ports);
+  const machine = createMachine(t, ports, { acme, archive: realArchive(t) });
   const ran = new Set<string>();
-  const run = async (heading: string, input = '') => {
+  const runSection = async (heading: string, input = '') => {
     const printed: string[] = [];
     for (const block of blocksOf(heading)) {
       ran.add(block);
@@ -41,9 +68,9 @@ t.test('docs/getting-started.md, command by command', async (t) => {
     JSON.parse(await machine.run('postern user list --json')).map(({ username }: any) => username);
 
   machine.makeArchive('postern-0.1.0-linux-x64');
-  await run('1\\. Install');
-  t.match((await run('2\\. Configure')).join(''), /no problems/);
-  await run('3\\. Run it');
+  await runSection('1\\. Install');
+  t.match((await runSection('2\\. Configure')).join(''), /no problems/);
+  await runSection('3\\. Run it');
   t.match(machine.calls(), [/^useradd --system .* postern$/], 'the user comes before the rest');
   t.ok(
     existsSync(join(machine.folder, 'var/lib/postern/postern.db')),
@@ -52,38 +79,39 @@ t.test('docs/getting-started.md, command by command', async (t) => {
   const opened = await api.send({ path: '/', headers: { ...navigation, Host: 'stock.example.com' } });
   t.match(opened, { status: 302, headers: { location: '/postern/sign-in?return_to=%2F' } });
 
-  await run('4\\. A certificate');
+  await runSection('4\\. A certificate');
   t.equal(
     machine.read('etc/caddy/Caddyfile'),
     readFileSync('examples/systemd/Caddyfile', 'utf8')
       .replace(/^#.*\n/, '')
       .replace('8080', `${first}`),
   );
-  const invitation = (await run('5\\. People', `${password}\n`)).at(-1)!;
+  const invitation = (await runSection('5\\. People', `${password}\n`)).at(-1)!;
   t.match(invitation, /https:\/\/stock\.example\.com\/postern\/invitation#token=[\w-]{32}\n/);
   t.ok((await api.signIn('ada', password)).accessToken, 'the administrator can sign in');
 
-  await run('6\\. A key for a cron job');
+  await runSection('6\\. A key for a cron job');
   t.strictSame(
     upstream.seen.map((seen) => [seen.target, ...seen.values('x-auth-username')]),
     [['/report', 'nightly']],
   );
   t.match(machine.read('etc/cron.d/nightly'), /^15 3 \* \* \* root curl .*\/report\n$/);
 
-  const [looked] = await run('7\\. Look after it');
+  const [looked] = await runSection('7\\. Look after it');
   t.match(looked, /"records":\{"ok":true/);
-  await run('8\\. Back up');
+  await runSection('8\\. Back up');
   await machine.run('postern user add mallory --scopes access --without-password');
   t.strictSame(await names(), ['ada', 'grace', 'mallory', 'nightly']);
-  await run('10\\. Restore');
+  await runSection('10\\. Restore');
   t.strictSame(await names(), ['ada', 'grace', 'nightly'], 'as it was at the backup');
 
   machine.makeArchive('postern-0.2.0-linux-x64');
-  await run('9\\. Upgrade');
+  await runSection('9\\. Upgrade');
   t.equal(readdirSync(join(machine.folder, 'opt')).sort().join(' '), 'postern postern.old');
   t.equal(readdirSync(join(machine.folder, 'var/lib/postern-backup')).length, 2);
   t.strictSame(await names(), ['ada', 'grace', 'nightly']);
 
+  await machine.run('systemctl stop caddy');
   const [certbot, restart] = blocksOf('Without Caddy: certbot');
   await machine.run(certbot!);
   const file = join(machine.folder, 'etc/postern/postern.yaml');
@@ -97,7 +125,10 @@ t.test('docs/getting-started.md, command by command', async (t) => {
     ),
   );
   await machine.run(restart!);
-  const ca = machine.read('etc/letsencrypt/live/stock.example.com/fullchain.pem');
+  const ca =
+    acme === undefined
+      ? machine.read('etc/letsencrypt/live/stock.example.com/fullchain.pem')
+      : readFileSync(acme.rootFile, 'utf8');
   const status = await new Promise((resolve, reject) => {
     const headers = { 'X-API-Key': /X-API-Key: (\S+)/.exec(machine.read('root/nightly.header'))![1]! };
     request(

@@ -24,6 +24,8 @@ python3 -m venv "$cache/venv"
 # Proxies that ask for decisions (forward-auth-*.test.ts). Traefik builds only with the replacements of its own module.
 if command -v go >/dev/null; then
   [[ -x $cache/caddy ]] || GOBIN=$cache go install github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
+  # A certificate authority for test/processes/getting-started.test.ts, and names for it.
+  [[ -x $cache/pebble ]] || GOBIN=$cache go install github.com/letsencrypt/pebble/v2/cmd/{pebble,pebble-challtestsrv}@v2.10.3
   if [[ ! -x $cache/traefik ]]; then
     module=$(mktemp -d)
     version=v3.6.12

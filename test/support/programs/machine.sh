@@ -17,11 +17,12 @@ start() {
   MAINPID=$! sh -c "$(setting postern.service ExecStartPost | sed "s/127.0.0.1 9090/$management/")"
 }
 
+# Ends the process of that file, if there is one.
 stop() {
-  [ -e "$MACHINE/pid" ] || return 0
-  kill "$(cat "$MACHINE/pid")" 2>/dev/null || true
-  while kill -0 "$(cat "$MACHINE/pid")" 2>/dev/null; do sleep 0.1; done
-  rm "$MACHINE/pid"
+  [ -e "$1" ] || return 0
+  kill "$(cat "$1")" 2>/dev/null || true
+  while kill -0 "$(cat "$1")" 2>/dev/null; do sleep 0.1; done
+  rm "$1"
 }
 
 case $program in
@@ -33,6 +34,10 @@ case $program in
     while [ $# -gt 0 ]; do case $1 in -o | -g) shift 2 ;; *) kept+=("$1"); shift ;; esac; done
     exec /usr/bin/install "${kept[@]}" ;;
   certbot)
+    if [ -n "${ACME:-}" ]; then
+      folders=(--config-dir "$MACHINE/etc/letsencrypt" --work-dir "$MACHINE/certbot" --logs-dir "$MACHINE/certbot")
+      exec "$CERTBOT" "$@" "${folders[@]}" --server "$ACME" --no-verify-ssl --http-01-port "$HTTP_PORT"
+    fi
     hook=$(sed -n 's/.*--deploy-hook \([^ ]*\).*/\1/p' <<< "$*")
     export RENEWED_LINEAGE=$MACHINE/etc/letsencrypt/live/stock.example.com
     mkdir -p "$RENEWED_LINEAGE"
@@ -41,7 +46,11 @@ case $program in
       -keyout "$RENEWED_LINEAGE/privkey.pem" -out "$RENEWED_LINEAGE/fullchain.pem" 2>/dev/null
     "$hook" ;;
   curl)
-    # The names lead here, as they would by DNS and the proxy in front.
+    # The names lead here, as they would by DNS: through Caddy where it is there (it takes a moment to get its certificate).
+    if [ -n "${ACME:-}" ]; then
+      exec /usr/bin/curl --retry 30 --retry-delay 1 --retry-all-errors --cacert "$ACME_ROOT" \
+        --connect-to "stock.example.com:443:127.0.0.1:$HTTPS_PORT" "$@"
+    fi
     case $* in *https://stock.example.com*) set -- -H 'Host: stock.example.com' -H 'X-Forwarded-Proto: https' "$@" ;; esac
     for word; do shift; set -- "$@" "${word/https:\/\/stock.example.com/http:\/\/127.0.0.1:$PORT}"; done
     exec /usr/bin/curl "$@" ;;
@@ -50,11 +59,20 @@ case $program in
     [ "${1:-}" != --now ] || shift
     for name; do
       case $verb:$name in
-        *:caddy) ;;
+        reload:caddy)
+          [ -n "${ACME:-}" ] || continue
+          {
+            printf '{\n admin off\n http_port %s\n https_port %s\n acme_ca %s\n acme_ca_root %s\n storage file_system %s\n}\n' \
+              "$HTTP_PORT" "$HTTPS_PORT" "$ACME" "$ACME_CERT" "$MACHINE/caddy"
+            cat "$MACHINE/etc/caddy/Caddyfile"
+          } > "$MACHINE/Caddyfile"
+          setsid "$CADDY" run --config "$MACHINE/Caddyfile" --adapter caddyfile > "$MACHINE/caddy.log" 2>&1 &
+          echo $! > "$MACHINE/caddy.pid" ;;
+        stop:caddy) stop "$MACHINE/caddy.pid" ;;
         enable:*.timer) [ -e "$MACHINE/etc/systemd/system/$name" ] ;;
         enable:postern | start:postern) start ;;
-        stop:postern) stop ;;
-        restart:postern) stop; start ;;
+        stop:postern) stop "$MACHINE/pid" ;;
+        restart:postern) stop "$MACHINE/pid"; start ;;
         start:postern-backup)
           export STATE_DIRECTORY=$MACHINE/var/lib/postern-backup
           mkdir -p "$STATE_DIRECTORY"

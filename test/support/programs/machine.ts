@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { TestScope } from '../gateway/gateway.ts';
+import { type AcmeServer, acmePrograms } from '../servers/acme-server.ts';
 import { makeTemporaryFolder } from '../temporary-folder.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -37,9 +38,14 @@ export interface Machine {
 
 /**
  * Makes a machine. Its paths are below a folder; who would need root, the network or DNS is stood in for by `machine.sh`;
- * everything else is real. `ports` replaces ports in commands, units and files.
+ * everything else is real. `ports` replaces ports in commands, units and files. With `acme`, Caddy and certbot are real, too;
+ * `archive` is the folder of a real archive, in place of a program that runs this checkout.
  */
-export function createMachine(t: TestScope, ports: Readonly<Record<string, number>>): Machine {
+export function createMachine(
+  t: TestScope,
+  ports: Readonly<Record<string, number>>,
+  real: { readonly acme?: AcmeServer | undefined; readonly archive?: string | undefined } = {},
+): Machine {
   const folder = makeTemporaryFolder('postern-machine-');
   const bin = join(folder, 'bin');
   for (const name of [
@@ -65,14 +71,18 @@ export function createMachine(t: TestScope, ports: Readonly<Record<string, numbe
 
   function makeArchive(name: string): void {
     const unpacked = join(folder, 'archive', name);
-    cpSync(join(root, 'examples/systemd'), join(unpacked, 'examples/systemd'), { recursive: true });
+    if (real.archive === undefined)
+      cpSync(join(root, 'examples/systemd'), join(unpacked, 'examples/systemd'), { recursive: true });
+    else cpSync(real.archive, unpacked, { recursive: true, verbatimSymlinks: true });
     for (const file of readdirSync(join(unpacked, 'examples/systemd'))) {
       const path = join(unpacked, 'examples/systemd', file);
       writeFileSync(path, here(readFileSync(path, 'utf8')));
     }
-    const program = `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'bin/postern.js')}' "$@"\n`;
-    writeFileSync(join(unpacked, 'postern'), program);
-    chmodSync(join(unpacked, 'postern'), 0o755);
+    if (real.archive === undefined) {
+      const program = `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'bin/postern.js')}' "$@"\n`;
+      writeFileSync(join(unpacked, 'postern'), program);
+      chmodSync(join(unpacked, 'postern'), 0o755);
+    }
     const { status } = spawnSync('tar', [
       'czf',
       join(folder, 'home', `${name}.tar.gz`),
@@ -84,17 +94,29 @@ export function createMachine(t: TestScope, ports: Readonly<Record<string, numbe
   }
 
   t.teardown(() => {
-    if (existsSync(join(folder, 'pid')))
-      process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGKILL');
+    for (const file of ['pid', 'caddy.pid'])
+      if (existsSync(join(folder, file)))
+        spawnSync('kill', ['-9', readFileSync(join(folder, file), 'utf8').trim()]);
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   });
   const { NODE_OPTIONS: _, POSTERN_CONFIG: __, ...env } = process.env;
+  const { acme } = real;
+  const acmeEnv = acme && {
+    ACME: acme.directory,
+    ACME_CERT: acme.certFile,
+    ACME_ROOT: acme.rootFile,
+    CADDY: acmePrograms.caddy,
+    CERTBOT: acmePrograms.certbot,
+    HTTP_PORT: `${ports['80']}`,
+    HTTPS_PORT: `${ports['443']}`,
+  };
+
   function spawnLines(lines: string, cwd: string) {
     const PATH = `${bin}:${folder}/usr/local/bin:${process.env.PATH}`;
     const child = spawn('bash', ['-euc', here(lines)], {
       cwd,
       detached: true,
-      env: { ...env, PATH, MACHINE: folder, PORT: `${ports['8080']}` },
+      env: { ...env, ...acmeEnv, PATH, MACHINE: folder, PORT: `${ports['8080']}` },
     });
     const printed = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const)
@@ -111,7 +133,11 @@ export function createMachine(t: TestScope, ports: Readonly<Record<string, numbe
       const { child, printed } = spawnLines(lines, join(folder, 'home', inner));
       child.stdin.end(input);
       const [status] = await once(child, 'close');
-      if (status !== 0) throw new Error(`${lines}\n${printed.stdout}\n${printed.stderr}`);
+      const journal = existsSync(join(folder, 'journal'))
+        ? readFileSync(join(folder, 'journal'), 'utf8')
+        : '';
+      if (status !== 0)
+        throw new Error([lines, printed.stdout, printed.stderr, journal.slice(-2000)].join('\n'));
       return printed.stdout;
     },
     start(lines) {
