@@ -49,5 +49,6 @@ t.test('it leads to the console if there is one', async (t) => {
   const web = { console: {} };
   const { open, signIn } = await startWebGateway(t, { ...config, web }, { showsEchoPage: true });
   const { text } = await open('/', await signIn());
+  t.match(text, /Call it from a program.*href="\/postern\/console\/api-keys"/s);
   t.match(text, /<a href="\/postern\/console\/"[^>]*>Open the console/);
 });

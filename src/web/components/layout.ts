@@ -76,5 +76,5 @@ function gateMark(): VNode {
 
 /** The footer with the tenant, which tells sites with the same title apart, such as a test system; null if it is the title. */
 function footer({ tenant, title }: Site): VNode | null {
-  return tenant === title ? null : html`<footer><p>${tenant}</p></footer>`;
+  return tenant === title ? null : html`<footer><p>Tenant ${tenant}</p></footer>`;
 }

@@ -38,10 +38,22 @@ export function echoPage(
             </p>
           `,
       identity.length > 0 && headerList(identity),
+      username !== undefined && console !== null && fromProgram(console),
       html`<details><summary>Other headers</summary>${headerList(others)}</details>`,
       html`<div class="actions actions-row">${username === undefined ? signIn(site) : account(site, console)}</div>`,
     ],
   });
+}
+
+/** The way for programs, which have no browser to sign in with. */
+function fromProgram(console: string): VNode {
+  return html`
+    <h2>Call it from a program</h2>
+    <p>
+      Programs send an API key in the header <code>X-API-Key</code>.${' '}
+      <a href=${`${console}api-keys`}>Make a key in the console</a>, which shows the command that calls this service with it.
+    </p>
+  `;
 }
 
 function signIn({ path }: Site): VNode {
