@@ -75,7 +75,7 @@ const columnsWith = (names) => [
   },
   {
     label: 'Event',
-    kind: 'name',
+    kind: 'wide',
     card: 'title',
     cell: (event) => html`
       <span title=${event.event} class="title">${wordsOf(event.event)}</span>${event.count > 1 ? ` ${event.count.toLocaleString()} times` : ''}

@@ -107,14 +107,14 @@ function App() {
       </p>
       <button
         type="button"
-        class="button button-secondary folds"
+        class="button button-secondary menu-button"
         aria-expanded=${isMenuOpen}
         aria-controls="menu"
         onClick=${() => setMenuOpen(!isMenuOpen)}
       >
         Menu
       </button>
-      <div id="menu" class=${isMenuOpen ? 'menu' : 'menu folded-away'}>
+      <div id="menu" class=${isMenuOpen ? 'menu' : 'menu menu-closed'}>
       <nav aria-label="Console">
         <ul>
           ${offered.map(
