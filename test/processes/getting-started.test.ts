@@ -1,18 +1,16 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
-import { type Architecture, makeArchiveFolder, run } from '../../build/archive.ts';
 import { createApiClient } from '../support/clients/api-client.ts';
 import { isLong } from '../support/gateway/gateway-under-load.ts';
 import { createSecretWatch } from '../support/gateway/secret-watch.ts';
 import { navigation } from '../support/pages/web.ts';
-import { createMachine } from '../support/programs/machine.ts';
+import { createMachine, releasedArchive } from '../support/programs/machine.ts';
 import { type AcmeServer, hasAcmePrograms, startAcmeServer } from '../support/servers/acme-server.ts';
 import { guessPort } from '../support/servers/loopback-port.ts';
 import { startRecordingUpstream } from '../support/servers/recording-upstream.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/getting-started.md'), 'utf8');
 const password = 'correct horse battery staple';
@@ -35,16 +33,6 @@ async function acmeServer(t: Test, ports: { 80: number; 443: number }): Promise<
   return undefined;
 }
 
-/** The folder of an archive as it is released, at full size. */
-function realArchive(t: Test): string | undefined {
-  if (!isLong) return undefined;
-  const folder = makeTemporaryFolder('postern-release-');
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  run(process.execPath, ['build/bundle.ts', join(folder, 'dist')]);
-  makeArchiveFolder(join(folder, 'archive'), process.arch as Architecture, join(folder, 'dist'));
-  return join(folder, 'archive');
-}
-
 t.setTimeout(isLong ? 600_000 : 280_000);
 
 t.test('docs/getting-started.md, command by command', async (t) => {
@@ -53,7 +41,7 @@ t.test('docs/getting-started.md, command by command', async (t) => {
   const first = guessPort();
   const ports = { 9000: Number(new URL(upstream.url).port), 8080: first, 443: first + 1, 80: first + 2 };
   const acme = await acmeServer(t, ports);
-  const machine = createMachine(t, ports, { acme, archive: realArchive(t) });
+  const machine = createMachine(t, ports, { acme, archive: releasedArchive(t) });
   const ran = new Set<string>();
   const runSection = async (heading: string, input = '') => {
     const printed: string[] = [];

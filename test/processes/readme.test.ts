@@ -6,20 +6,26 @@ import { loadConfig } from '../../src/config/load.ts';
 import { createHttpBrowser } from '../support/clients/http-browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { navigation, ownForm } from '../support/pages/web.ts';
-import { createMachine } from '../support/programs/machine.ts';
+import { createMachine, releasedArchive } from '../support/programs/machine.ts';
 import { guessPort } from '../support/servers/loopback-port.ts';
 import { startRecordingUpstream } from '../support/servers/recording-upstream.ts';
 
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
 const blocks = (language: string) =>
   [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, text]) => text!);
+t.setTimeout(280_000);
+
 const password = 'correct horse battery staple';
 
 t.test('the first screen of the README leads to a protected service and a key', async (t) => {
   const upstream = await startRecordingUpstream();
   t.teardown(() => upstream.close());
   const port = guessPort();
-  const machine = createMachine(t, { 9000: Number(new URL(upstream.url).port), 8080: port });
+  const machine = createMachine(
+    t,
+    { 9000: Number(new URL(upstream.url).port), 8080: port },
+    { archive: releasedArchive(t) },
+  );
   machine.makeArchive('postern-0.1.0-linux-x64');
   const [serve = '', mint = ''] = blocks('sh');
 

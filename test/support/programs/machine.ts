@@ -12,7 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { type Architecture, makeArchiveFolder, run } from '../../../build/archive.ts';
 import type { TestScope } from '../gateway/gateway.ts';
+import { isLong } from '../gateway/gateway-under-load.ts';
 import { type AcmeServer, acmePrograms } from '../servers/acme-server.ts';
 import { makeTemporaryFolder } from '../temporary-folder.ts';
 
@@ -152,4 +154,14 @@ export function createMachine(
     read: (path) => readFileSync(join(folder, path), 'utf8'),
     calls: () => readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n'),
   };
+}
+
+/** At full size, the folder of an archive as it is released, with the program as it is built. */
+export function releasedArchive(t: TestScope): string | undefined {
+  if (!isLong) return undefined;
+  const folder = makeTemporaryFolder('postern-release-');
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  run(process.execPath, ['build/bundle.ts', join(folder, 'dist')]);
+  makeArchiveFolder(join(folder, 'archive'), process.arch as Architecture, join(folder, 'dist'));
+  return join(folder, 'archive');
 }
