@@ -116,7 +116,7 @@ function lineOf(row: readonly string[]): string {
 }
 
 async function rowOf(event: AuditEvent, nameOf: NameOf): Promise<string[]> {
-  const { actor, target, changes, repeated } = event;
+  const { target, changes, repeated } = event;
   const detail = [
     event.reason,
     changes?.fields?.join(','),
@@ -128,7 +128,7 @@ async function rowOf(event: AuditEvent, nameOf: NameOf): Promise<string[]> {
     readableTime(event.time),
     event.event,
     event.outcome,
-    actor.user === null ? actor.kind : await nameOf(actor.user),
+    await actorOf(event, nameOf),
     target === null
       ? ''
       : target.type === 'user'
@@ -145,6 +145,12 @@ function differences(
 ): string[] {
   const { added = [], removed = [] } = change ?? {};
   return [...added.map((name) => `+${kind}${name}`), ...removed.map((name) => `-${kind}${name}`)];
+}
+
+async function actorOf({ actor, event }: AuditEvent, nameOf: NameOf): Promise<string> {
+  if (actor.user !== null) return nameOf(actor.user);
+  // No one else makes a user without a credential.
+  return actor.kind === 'anonymous' && event === 'user_created' ? 'bootstrap token' : actor.kind;
 }
 
 type NameOf = (id: string) => Promise<string>;

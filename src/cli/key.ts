@@ -89,11 +89,11 @@ const columns: readonly Column[] = [
   { title: 'LABEL', wraps: true },
   { title: 'USER', wraps: true },
   { title: 'STATUS' },
-  { title: 'EXPIRES', drops: 5 },
-  { title: 'LAST USED', drops: 4 },
+  { title: 'EXPIRES', drops: 3 },
+  { title: 'LAST USED', drops: 2 },
   { title: 'KEY', drops: 1 },
-  { title: 'SCOPE SETS', wraps: true, drops: 2 },
-  { title: 'SCOPES', wraps: true, drops: 3 },
+  { title: 'SCOPE SETS', wraps: true, drops: 4 },
+  { title: 'SCOPES', wraps: true, drops: 5 },
 ];
 
 /** `key list`: prints all keys, or those of a user, newest first, without their secrets. */

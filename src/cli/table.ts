@@ -23,7 +23,7 @@ interface Measured {
 
 const gap = '  ';
 /** Width that a column which wraps keeps, unless its cells are shorter. */
-const leastWrapped = 14;
+const leastWrapped = 10;
 
 /** Prints a list: as JSON with `--json`, else as a table that fits the terminal, or as `none` if it has no rows. */
 export async function printTable(

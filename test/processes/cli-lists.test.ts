@@ -53,6 +53,8 @@ t.test('every list fits a terminal of 80 columns, and is whole on a pipe', async
       false,
     );
   }
+  const keys = (await folder.run(['key', 'list'], { input: new PassThrough() })).stdout;
+  t.match(keys, /^ID +LABEL +USER +STATUS +SCOPES$/m, 'what a key may do is left out last');
   t.match(
     (await folder.run(['user', 'list'])).stdout,
     /^nightly +service +enabled +never +apikeys:read .*-[0-9a-f]{12}$/m,

@@ -46,6 +46,8 @@ t.test('a trial has sign-in, console and a key, commands work on it, and init ke
   t.match((await command('check')).json, [
     { severity: 'warning', file: 'data/trial.yaml', key: 'web.console' },
   ]);
+  const audited = (await runPostern(['audit', 'list'], { cwd, env })).stdout;
+  t.match(audited, /^\S+ \S+ {2}user_created +success +bootstrap token +admin /m);
   t.equal(statSync(join(cwd, 'data')).mode & 0o777, 0o700);
 
   const before = readFileSync(join(cwd, 'data/trial.yaml'), 'utf8');
