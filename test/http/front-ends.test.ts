@@ -55,7 +55,9 @@ const statusOf = (work: Promise<unknown>): Promise<number | undefined> =>
   );
 
 async function startBehindPage(t: Test) {
-  const gateway = await startTestGateway(t, { config: { cors: parse(blockOf('yaml')).cors } });
+  const gateway = await startTestGateway(t, {
+    config: { cors: parse(blockOf('yaml')).cors, endpoints: { self: 'own' } },
+  });
   await gateway.api.activate(administrator.username, administrator.password, bootstrapToken);
   const browser = createBrowser(t);
   return { ...gateway, browser, openTab: () => browser.openTab(`http://127.0.0.1:${gateway.port}`) };
@@ -72,6 +74,10 @@ t.test('signs in, calls the service, reloads, signs out', async (t) => {
   t.equal(seen.target, '/api/store/asset/1');
   t.strictSame(seen.values('x-auth-username'), [administrator.username]);
   t.strictSame(seen.values('accept'), ['text/plain']);
+
+  const self: any = await (await tab.call('/api/self')).json();
+  t.equal(self.username, administrator.username);
+  t.ok('display_name' in self && self.scopes.includes('store:read'));
 
   const reloaded = openTab();
   t.equal((await reloaded.call('/api/store/asset/2')).status, 200, 'the cookie gives a new token');

@@ -10,7 +10,9 @@ import { createMachine, releasedArchive } from '../support/programs/machine.ts';
 import { guessPort } from '../support/servers/loopback-port.ts';
 import { startRecordingUpstream } from '../support/servers/recording-upstream.ts';
 
-const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+const root = join(import.meta.dirname, '../..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const flags = readFileSync(join(root, 'docs/from-oauth2-proxy.md'), 'utf8');
 const blocks = (language: string) =>
   [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, text]) => text!);
 t.setTimeout(280_000);
@@ -51,15 +53,17 @@ t.test('the first screen of the README leads to a protected service and a key', 
   t.strictSame(upstream.seen.at(-1)!.values('x-auth-method'), ['api_key']);
 });
 
-t.test('the configuration of the README is one', async (t) => {
-  const machine = createMachine(t, {});
-  const file = join(machine.folder, 'postern.yaml');
-  const quickstart = parse(readFileSync(join(import.meta.dirname, '../../config/quickstart.yaml'), 'utf8'));
-  writeFileSync(file, stringify({ ...quickstart, ...parse(blocks('yaml')[0]!) }));
-  const { problems, warnings = [] } = loadConfig(file, {});
-  t.strictSame(problems, undefined);
-  t.strictSame(
-    warnings.filter(({ key }) => key !== 'web.console'),
-    [],
-  );
-});
+for (const [file, text] of Object.entries({ 'README.md': readme, 'docs/from-oauth2-proxy.md': flags }))
+  t.test(`the configuration of ${file} is one`, async (t) => {
+    const machine = createMachine(t, {});
+    const config = join(machine.folder, 'postern.yaml');
+    const quickstart = parse(readFileSync(join(root, 'config/quickstart.yaml'), 'utf8'));
+    const [, block = ''] = /^```yaml\n([\s\S]*?)^```/m.exec(text)!;
+    writeFileSync(config, stringify({ ...quickstart, ...parse(block) }));
+    const { problems, warnings = [] } = loadConfig(config, {});
+    t.strictSame(problems, undefined);
+    t.strictSame(
+      warnings.filter(({ key }) => key !== 'web.console'),
+      [],
+    );
+  });
