@@ -87,8 +87,8 @@ async function newContext(context: BrowserContext): Promise<BrowserContext> {
   return context.browser()!.newContext({ reducedMotion: 'reduce' });
 }
 
-/** Of the console with all it loads, as sent, in bytes. */
-const maxWeight = 250 * 1024;
+/** Of the console with all it loads, as sent, in bytes; in docs/console.md. */
+const maxWeight = 128 * 1024;
 
 const weightOf = ({ responseHeadersSize, responseBodySize }: Awaited<ReturnType<Request['sizes']>>) =>
   responseHeadersSize + responseBodySize;
