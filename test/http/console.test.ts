@@ -240,7 +240,7 @@ t.test('who is signed in is told so where the console asks again', async (t) => 
   const { text } = await open(towards, await signIn());
   t.match(
     text,
-    'You are signed in as <strong><bdi class="account-name">ada</bdi></strong>. The console asks for your password again.',
+    'You are signed in as <strong><bdi class="account-name">ada</bdi></strong>. The console asks for your password again, so that no page of a service can use it.',
   );
   t.match(text, /<input id="username"[^>]* value="ada"/);
   const bare = await open(towards);
@@ -260,7 +260,7 @@ t.test('so is who may choose a provider, too', async (t) => {
   const { text } = await open('/postern/sign-in?return_to=%2Fpostern%2Fconsole%2F', await signIn());
   t.match(
     text,
-    'You are signed in as <strong><bdi class="account-name">ada</bdi></strong>. The console asks you to sign in again.',
+    'You are signed in as <strong><bdi class="account-name">ada</bdi></strong>. The console asks you to sign in again, so that no page of a service can use it.',
   );
 });
 

@@ -105,7 +105,7 @@ function whyAsked({ password, providers, isForConsoleAlone, signedInAs = null }:
   const why =
     isForConsoleAlone && first !== undefined
       ? `accepts only sign-ins with ${first.label}`
-      : `asks ${byPassword ? 'for your password again' : 'you to sign in again'}`;
+      : `asks ${byPassword ? 'for your password again' : 'you to sign in again'}, so that no page of a service can use it`;
   const who = signedInAs !== null && html`You are signed in as ${accountName(signedInAs)}. `;
   return html`<p id="signed-in">${who}The console ${why}.</p>`;
 }
