@@ -52,14 +52,14 @@ const { output } = await program.write({
   dynamicImportInCjs: false,
   hoistTransitiveImports: false,
   // The function that `shipped/load.js` runs; as the file already contains it, the loader passes V8 the text without a copy.
-  postBanner: '(globalThis.posternPart = function (exports, require, module, __filename, __dirname) {',
-  postFooter: '})',
+  banner: '(globalThis.posternPart = function (exports, require, module, __filename, __dirname) {',
+  footer: '})',
   sourcemap: true,
   sourcemapExcludeSources: true,
   // V8 needs twice the memory for a source with any other character.
   charset: 'ascii',
-  // Names of functions and classes are kept, because stack traces show them.
-  minify: { compress: true, mangle: { keepNames: true }, codegen: { removeWhitespace: true } },
+  // Names are kept, because stack traces show them.
+  minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
 });
 const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk');
 
