@@ -147,7 +147,7 @@ t.test('a local user of the same name is another person, until linked by command
   const link = ['--provider', 'idp', '--subject', 'sub-of-alice'];
   const taken = await run('user', 'link', 'alice', ...link);
   t.equal(taken.code, 1);
-  t.match(taken.stderr, /^postern: that identity is another user’s/);
+  t.match(taken.stderr, /^postern: that identity is another user's/);
   t.equal((await run('user', 'remove', 'alice (idp)')).code, 0);
 
   const linked = await run('user', 'link', 'alice', ...link, '--json');
