@@ -57,12 +57,6 @@ function reaches(target: Address, listening: Address): boolean {
   return target.toString() === listening.toString();
 }
 
-/** True if a name or address, IPv6 in brackets or not, is certainly this machine's loopback. */
-export function isLoopbackHost(host: string): boolean {
-  const addresses = addressesOf(host.replace(/^\[|\]$/g, ''));
-  return addresses.length > 0 && addresses.every((address) => address.range() === 'loopback');
-}
-
 function isUnspecified(address: Address): boolean {
   return address.range() === 'unspecified';
 }

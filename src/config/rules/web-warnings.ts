@@ -1,6 +1,6 @@
 import { areaOf } from '../../rules/own-areas.ts';
 import { noUpstream } from '../sections/routes.ts';
-import { isLoopbackHost } from './own-address-rules.ts';
+import { isLoopbackHost } from '../values/addresses.ts';
 import type { Rule } from './rule.ts';
 
 /** Warns of routes below a browser route that refuse the calls of its pages, unless `browser: false` says that this is meant. */
