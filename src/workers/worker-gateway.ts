@@ -7,7 +7,7 @@ import type { ServingProcess } from '../serve/serving-process.ts';
 import { startProcess } from '../serve/start-process.ts';
 import type { ManagedReading } from '../stores/managed-records.ts';
 import { CountReports } from './count-reports.ts';
-import { collectGarbageWhenIdle } from './idle-garbage.ts';
+import { keepMemoryLow } from './process-memory.ts';
 import type { WorkerFunctions, WorkerStart } from './worker-api.ts';
 import { type Call, respondTo, type WorkerMessage } from './worker-calls.ts';
 
@@ -59,7 +59,7 @@ class Worker implements WorkerFunctions {
     const serving = await required(this.#started);
     this.#serving = serving;
     new CountReports(required(this.#parts).metrics.registry, this.#report).start();
-    collectGarbageWhenIdle();
+    keepMemoryLow();
     return serving.opened;
   }
 

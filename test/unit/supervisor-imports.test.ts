@@ -36,6 +36,6 @@ t.test('a gateway of one process loads no supervisor', async (t) => {
   t.ok(loaded.includes('gateway/compose.ts'), 'imports are followed');
   t.strictSame(
     loaded.filter((file) => file.startsWith('workers/')),
-    ['workers/idle-garbage.ts'],
+    ['workers/process-memory.ts'],
   );
 });

@@ -8,7 +8,7 @@ import { createLog, type Log } from '../../log/log.ts';
 import { hostAndPort } from '../../proxy/upstream-failure.ts';
 import { exitOnUncaught } from '../../serve/exit-on-uncaught.ts';
 import type { RunningGateway } from '../../serve/running-gateway.ts';
-import { collectGarbageWhenIdle } from '../../workers/idle-garbage.ts';
+import { keepMemoryLow } from '../../workers/process-memory.ts';
 import { type Call, Failure } from '../command.ts';
 import {
   findingsFailure,
@@ -41,7 +41,7 @@ export async function serve(call: Call, stopRequested: Promise<void>): Promise<v
   const gateway = await Promise.race([start(call, read, config, { log, writer }), stopRequested]);
   if (gateway === undefined) return;
   watch.applyTo(gateway);
-  collectGarbageWhenIdle();
+  keepMemoryLow();
   call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
   await stopRequested;
   tellOnTerminal(call, 'stopping; Ctrl-C again stops at once');

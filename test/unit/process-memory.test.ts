@@ -1,5 +1,5 @@
 import t from 'tap';
-import { watchIdleness } from '../../src/workers/idle-garbage.ts';
+import { watchIdleness } from '../../src/workers/process-memory.ts';
 
 t.test('garbage is collected once each time the process becomes idle', async (t) => {
   let collected = 0;
