@@ -31,8 +31,8 @@ export type FootprintSample = Omit<FootprintRow, 'name'>;
 
 const settleMs = 2000;
 
-/** The most descriptors that this process may have open for that: the connections, and what it has besides. */
-export const neededDescriptors = idleConnections + 1000;
+/** Descriptors that each process may have to open: Postern keeps back as many for connections to upstreams as clients may take. */
+export const neededDescriptors = 2 * idleConnections + 1000;
 
 /** Starts each contestant afresh in each round, and connects to it if memory is measured too. */
 export async function measureFootprint(

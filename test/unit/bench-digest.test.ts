@@ -20,9 +20,10 @@ t.test('the README says where Postern loses and wins, as measured', async (t) =>
   const value = (name: string, column: Parameters<typeof figure>[2]) =>
     Number(figure(results, name, column).replace(',', ''));
   const others = ['nginx-key-map', 'envoy-api-key', 'http-proxy-3', 'oauth2-proxy-jwt', 'oathkeeper-jwt'];
-  for (const name of others)
-    for (const column of ['MiB of its own after load', 'start ms'] as const)
-      t.ok(value('postern-key', column) > value(name, column), `${column}: ${name}`);
+  for (const name of others) t.ok(value('postern-key', 'start ms') > value(name, 'start ms'), name);
+  const memory = (name: string) => value(name, 'MiB of its own after load');
+  for (const name of ['nginx-key-map', 'envoy-api-key', 'oauth2-proxy-jwt', 'oathkeeper-jwt'])
+    t.ok(memory('postern-key') > memory(name), `memory: ${name}`);
   const cpu = (name: string) =>
     value(name, 'CPU µs/request at 2,000/s') / value('postern-key', 'CPU µs/request at 2,000/s');
   t.ok(Math.abs(cpu('nginx-key-map') - 0.5) < 0.12, 'about half');
