@@ -54,7 +54,7 @@ for (const [provider, recipe] of recipes)
 t.test('every option is in the table, and nothing else', async (t) => {
   const options = text.slice(text.indexOf('## Options'), text.indexOf('## Recipes'));
   const named = [...options.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
-  const all = Object.keys(settingsOf({ client_secret: 'secret' }));
+  const all = Object.keys(settingsOf({ client_secret: 'secret', title: 'Acme account' }));
   t.strictSame(named.toSorted(), all.toSorted());
 });
 
