@@ -1,6 +1,5 @@
 // Plain JavaScript that earlier versions of Node understand too: they can't load TypeScript, and the addons crash them. It is
 // called before anything else is loaded; `npm run build` copies it into `dist`.
-const { spawn } = require('node:child_process');
 const { readFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 
@@ -25,6 +24,8 @@ function handOver(program) {
     );
     return true;
   }
+  // Loaded only here, since most starts don't need it.
+  const { spawn } = require('node:child_process');
   const child = spawn(node, [...process.execArgv, program, ...process.argv.slice(2)], { stdio: 'inherit' });
   for (const signal of signals)
     process.on(signal, () => {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { Script } from 'node:vm';
 
 // node build/code-cache.ts [folder]: puts V8's code cache beside each part of the program in `dist`, or that folder: the functions
@@ -39,6 +40,8 @@ load('./postern.js');
 while (!(await isReady())) await new Promise((resolve) => setTimeout(resolve, 50));
 await fetch(`http://127.0.0.1:${port}/api/store`);
 
+// V8 takes a cache only under the flags that it was made with: those of a start, before the gateway turned this compiler off.
+setFlagsFromString('--maglev');
 for (const name of names) {
   const script = parts.get(`./${name}`)?.script ?? compile(name);
   writeFileSync(cacheFile(name), script.createCachedData());
