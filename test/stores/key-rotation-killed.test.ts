@@ -28,7 +28,7 @@ async function rotateIn(
   at: number | null,
 ): Promise<number | 'killed'> {
   const planFile = join(folder, 'plan.json');
-  const plan: KillPlan = { at, server: null, skips: 0, pauses: [] };
+  const plan: KillPlan = { at, server: null, pauses: [] };
   writeFileSync(planFile, JSON.stringify(plan));
   rmSync(`${planFile}.reached`, { force: true });
   const args = ['--import', join(programs, 'kill-at-statement.ts'), join(programs, 'turn-keys.ts')];

@@ -10,6 +10,10 @@ interface BootstrapRow {
   readonly token: string | null;
 }
 
+interface SecretRow {
+  readonly value: Uint8Array;
+}
+
 const selectSecret = 'SELECT value FROM secrets WHERE name = ?';
 const insertSecret = 'INSERT INTO secrets (name, value) VALUES (?, ?)';
 const selectBootstrap = 'SELECT open, token FROM bootstrap';
@@ -20,7 +24,12 @@ const resetToken = 'UPDATE bootstrap SET open = 1, token = ?';
 export function createSecrets(database: SqlDatabase, now: () => number, seals: RecordSeals) {
   const { one, write } = database;
   return {
-    secret: (name, candidate) => write(() => keepSecret(name, candidate, seals)),
+    async secret(name, candidate) {
+      // A kept secret stays, so a start takes no lock for those of earlier starts.
+      const kept = await one(selectSecret, [name], (row: SecretRow | undefined) => row?.value);
+      if (kept !== undefined) return openSecret(seals, name, kept);
+      return write(() => keepSecret(name, candidate, seals));
+    },
     bootstrap: () =>
       one(selectBootstrap, [], (row: BootstrapRow | undefined) => toBootstrapState(row, seals)),
     setBootstrapToken: (token, { reset }, audit) =>
@@ -29,7 +38,7 @@ export function createSecrets(database: SqlDatabase, now: () => number, seals: R
 }
 
 function* keepSecret(name: string, candidate: Uint8Array, seals: RecordSeals): Steps<Uint8Array> {
-  const kept = yield* first<{ readonly value: Uint8Array }>(selectSecret, name);
+  const kept = yield* first<SecretRow>(selectSecret, name);
   if (kept !== undefined) return openSecret(seals, name, kept.value);
   // The tenant's name isn't secret, and must be readable with the keys of another tenant.
   const isPublic = name === 'tenant';

@@ -15,8 +15,6 @@ export interface KillPlan {
   readonly at: number | 'sent' | null;
   /** The PostgreSQL that is killed; null: the gateway is, by SIGKILL. */
   readonly server: KilledServer | null;
-  /** How many transactions come before it. */
-  readonly skips: number;
   /** Processes that are paused before the first statement, by SIGSTOP. */
   readonly pauses: readonly number[];
 }
@@ -64,7 +62,7 @@ export async function startMortalGateway(
   function arm(file: string, plan: Partial<KillPlan>): void {
     lastFile = file;
     rmSync(`${file}.reached`, { force: true });
-    const nothing: KillPlan = { at: null, server: null, pauses: [], skips: 0 };
+    const nothing: KillPlan = { at: null, server: null, pauses: [] };
     writeFileSync(file, JSON.stringify({ ...nothing, ...plan }));
   }
   return {

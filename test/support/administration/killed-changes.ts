@@ -119,11 +119,9 @@ function configurationAfter({ config }: Stage, { request }: PreparedChange, isMa
 }
 
 /** The status of a change; undefined if the gateway that was to make it was killed. */
-async function send({ mortal, postgres }: Stage, change: PreparedChange, plan: Partial<KillPlan>) {
+async function send({ mortal }: Stage, change: PreparedChange, plan: Partial<KillPlan>) {
   const { request } = change;
-  // On PostgreSQL a start looks whose records they are before it applies its configuration.
-  const skips = postgres === undefined ? 0 : 1;
-  if ('config' in request) return mortal.apply(request.config, { ...plan, skips });
+  if ('config' in request) return mortal.apply(request.config, plan);
   // Events of earlier changes, kept once the records were available again, would be the transaction that is planned for.
   await eventually('no event waits', async () => {
     const scraped = await scrape(mortal.gateway.managementPort);

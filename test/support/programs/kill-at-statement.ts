@@ -65,14 +65,10 @@ function killServer({ pid, how }: KilledServer, backend: number): void {
   while (isRunning(backend)) Atomics.wait(sleeper, 0, 0, 1);
 }
 
-let skipped = 0;
-
 /** Takes the plan, if there is one and it is about this transaction. */
 function begin(connection: object, backend?: number): void {
   if (!existsSync(planFile)) return;
   const plan: KillPlan = JSON.parse(readFileSync(planFile, 'utf8'));
-  if (skipped++ < plan.skips) return;
-  skipped = 0;
   watched.set(connection, new WatchedTransaction(plan, backend));
   rmSync(planFile);
 }
