@@ -8,7 +8,7 @@ const notice = document.querySelector('[data-origins]');
 if (notice instanceof HTMLElement) {
   const origins = (notice.dataset.origins ?? '').split(' ');
   if (!origins.includes(location.origin)) {
-    const own = origins.find((origin) => new URL(origin).host === location.host) ?? origins[0];
+    const own = origins.find((origin) => origin.endsWith(`//${location.host}`)) ?? origins[0];
     const link = notice.querySelector('a');
     if (own !== undefined && link !== null) {
       link.href = own + location.pathname + location.search;
