@@ -92,9 +92,9 @@ for (const from of ['neighbour', 'stranger'] as const)
         .map(({ method, target }) => `${method} ${target}`)
         // A browser asks for it beside whatever it shows.
         .filter((request) => request !== 'GET /favicon.ico');
-      // A form sends its fields in a query, and this one has none.
+      // A form sends its fields in a query, and this one has none. The sign-in page leads on to the start of the service.
       for (const request of seen)
-        t.match(request, /^GET \/app\??$/, 'the service sees no more than a link that is followed');
+        t.match(request, /^GET \/(?:app)?\??$/, 'the service sees no more than a link that is followed');
       await Promise.all(opened.map((tab) => tab.close()));
       return { responses, seen };
     };
