@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAnyId, presentAuditEvent } from '../administration/audit.ts';
 import { escapeControls } from '../log/escape-controls.ts';
+import { jsonText } from '../log/json-text.ts';
 import type { AuditEvent } from '../stores/audit.ts';
 import type { ListPosition } from '../stores/list-query.ts';
 import { type Call, Failure } from './command.ts';
@@ -105,7 +106,7 @@ const followedWidths = [20, 22, 7, 16, 16, 15];
 
 async function printEvent(call: Call, event: AuditEvent, nameOf: NameOf): Promise<void> {
   const line = call.isSet('json')
-    ? `${JSON.stringify(presentAuditEvent(event))}\n`
+    ? `${jsonText(presentAuditEvent(event))}\n`
     : lineOf(await rowOf(event, nameOf));
   await writeOut(call.terminal, line);
 }
@@ -133,7 +134,7 @@ async function rowOf(event: AuditEvent, nameOf: NameOf): Promise<string[]> {
       ? ''
       : target.type === 'user'
         ? await nameOf(target.id)
-        : `${target.type} ${target.id}${target.label === undefined ? '' : ` ${JSON.stringify(target.label)}`}`,
+        : `${target.type} ${target.id}${target.label === undefined ? '' : ` ${jsonText(target.label)}`}`,
     event.address ?? '',
     detail.filter((part) => part !== undefined && part !== '').join(' '),
   ];

@@ -4,6 +4,7 @@ import { operator } from '../administration/caller.ts';
 import { parseDuration } from '../config/values/durations-and-sizes.ts';
 import { heldScopes, missingScopes } from '../credentials/scopes.ts';
 import { isRefusal } from '../errors.ts';
+import { jsonText } from '../log/json-text.ts';
 import type { ListedApiKey } from '../stores/api-key.ts';
 import type { KeyTransfer } from '../stores/records.ts';
 import type { User } from '../stores/user.ts';
@@ -64,7 +65,7 @@ async function warnOfScopesNotHeld(
   const held = new Set(owner === undefined ? [] : holdings.ofUser(owner, null).scopes);
   const missing = missingScopes(scopes, held);
   if (missing.length === 0) return;
-  const who = JSON.stringify(username);
+  const who = jsonText(username);
   const text = `${who} does not hold ${missing.join(' ')}: the key can use that once its user does`;
   terminal.stderr.write(`postern: ${text}\n`);
 }
@@ -143,7 +144,7 @@ export async function giveKey(call: Call): Promise<void> {
     const judge = ({ found, newOwner: taker }: KeyTransfer) => {
       if (taker === undefined || taker.user.disabled) throw isUnusable(name);
       if (found.key.createdBy === taker.user.id)
-        throw new Failure('failed', `the key is ${JSON.stringify(name)}'s already`);
+        throw new Failure('failed', `the key is ${jsonText(name)}'s already`);
     };
     const moved = await transferKey(context, operator, id, newOwner.id, judge).catch(noSuchKey(id));
     const { key, sets } = moved;
@@ -153,11 +154,11 @@ export async function giveKey(call: Call): Promise<void> {
 }
 
 function isUnusable(username: string): Failure {
-  return new Failure('failed', `${JSON.stringify(username)} is disabled or was removed`);
+  return new Failure('failed', `${jsonText(username)} is disabled or was removed`);
 }
 
 function noSuchKey(id: string) {
-  return refusedAs('not_found', `no key with id ${JSON.stringify(id)}`);
+  return refusedAs('not_found', `no key with id ${jsonText(id)}`);
 }
 
 /** A key as the HTTP API shows it with `hydrate`. */

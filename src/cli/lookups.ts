@@ -1,4 +1,5 @@
 import { sortedDistinct } from '../credentials/scopes.ts';
+import { jsonText } from '../log/json-text.ts';
 import { canonicalAccountName } from '../rules/account-name.ts';
 import { suggestion } from '../rules/nearest-name.ts';
 import type { ApiKeyQuery, ListedApiKey } from '../stores/api-key.ts';
@@ -14,7 +15,7 @@ import type { CommandContext } from './with-stores.ts';
 /** The user of that name, regardless of case; throws Failure if there is none. */
 export async function requireUser({ records }: CommandContext, name: string): Promise<User> {
   const found = await records.findUserByName(canonicalAccountName(name));
-  if (found === undefined) throw new Failure('failed', `there is no user ${JSON.stringify(name)}`);
+  if (found === undefined) throw new Failure('failed', `there is no user ${jsonText(name)}`);
   return found.user;
 }
 

@@ -18,7 +18,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   } catch (error) {
     const failure = asFailure(error);
     const message = failure.code === 'configuration' ? failure.message : `postern: ${failure.message}`;
-    terminal.stderr.write(`${message}\n`);
+    // Messages of libraries and of the system may repeat names of files, or texts from a store.
+    terminal.stderr.write(`${message.split('\n').map(escapeControls).join('\n')}\n`);
     if (failure.code === 'usage') terminal.stderr.write(usageAfter(command, args, widthOf(terminal.stderr)));
     return exitCodes[failure.code];
   }

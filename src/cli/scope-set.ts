@@ -7,6 +7,7 @@ import {
   scopeSetCreate,
   scopeSetPatch,
 } from '../administration/scope-sets.ts';
+import { jsonText } from '../log/json-text.ts';
 import { readsAsBuiltInSet } from '../rules/set-name.ts';
 import { administratorSetId } from '../stores/scope-set.ts';
 import type { ScopeSetRecord } from '../stores/scope-set-records.ts';
@@ -74,7 +75,7 @@ export async function setScopeSet(call: Call): Promise<void> {
 
 /** `scope-set remove NAME`: removes a set that no user, identity or key holds. */
 export async function deleteScopeSet(call: Call): Promise<void> {
-  const inUse = `${JSON.stringify(call.operands[0])} is in use: take it from every user, identity and key first`;
+  const inUse = `${jsonText(call.operands[0])} is in use: take it from every user, identity and key first`;
   await withScopeSet(call, (context, id) =>
     removeScopeSet(context, operator, id).catch(refusedAs('in_use', inUse)),
   );
@@ -85,7 +86,7 @@ async function withScopeSet(
   call: Call,
   work: (context: CommandContext, id: string) => Promise<ScopeSetRecord>,
 ): Promise<void> {
-  const who = JSON.stringify(call.operands[0]);
+  const who = jsonText(call.operands[0]);
   await withStores(call, async (context) => {
     const [set] = await requireScopeSets(context, call.operands);
     if (set!.id === administratorSetId)
@@ -98,7 +99,7 @@ async function withScopeSet(
 }
 
 function isTaken(name: string): string {
-  const set = JSON.stringify(name);
+  const set = jsonText(name);
   if (name !== administratorSetId && readsAsBuiltInSet(name))
     return `${set} reads as ${administratorSetId}, the built-in scope set`;
   return `scope set ${set} already exists`;

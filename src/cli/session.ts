@@ -6,6 +6,7 @@ import {
   presentSession,
 } from '../administration/live-sessions.ts';
 import { endAllSessions, endSession, endSessionsOfUser } from '../administration/sessions.ts';
+import { jsonText } from '../log/json-text.ts';
 import type { SessionFilters } from '../stores/sessions.ts';
 import { clientName } from './client-name.ts';
 import { type Call, Failure } from './command.ts';
@@ -76,7 +77,7 @@ async function revokeOne(context: CommandContext, id: string): Promise<void> {
   const ended = await endSession(context, id, origin, () => ({ actor })).catch(
     refusedAs('store_unavailable', unavailable),
   );
-  if (ended === undefined) throw new Failure('failed', `no live session with id ${JSON.stringify(id)}`);
+  if (ended === undefined) throw new Failure('failed', `no live session with id ${jsonText(id)}`);
 }
 
 /** Ends all sessions of a user; resolves to the ids of those in the session store, or to undefined if it is unavailable. */

@@ -3,6 +3,7 @@ import { revokeSigningKey, rotateSigningKey } from '../administration/signing-ke
 import { toTimestamp } from '../administration/timestamp.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { plannedSeries, timesOf } from '../credentials/key-times.ts';
+import { jsonText } from '../log/json-text.ts';
 import { endsAt, turnsAt } from '../stores/key-schedule.ts';
 import { isOfSeries, type SigningKey, type StoredKeys } from '../stores/signing-keys.ts';
 import { type Call, Failure } from './command.ts';
@@ -73,7 +74,7 @@ export async function refuseSigningKey(call: Call): Promise<void> {
   const [kid] = call.operands as readonly [string];
   await withStores(call, async (context) => {
     const signer = await revokeSigningKey(context, operator, kid, context.config).catch(
-      refusedAs('not_found', `no signing key with kid ${JSON.stringify(kid)}`),
+      refusedAs('not_found', `no signing key with kid ${jsonText(kid)}`),
     );
     const text = signer === undefined ? 'Nothing signs in its place.' : `${signer.kid} signs now.`;
     await printResult(call, { revoked: kid, signs_now: signer?.kid ?? null }, text);

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { escapeControls } from '../log/escape-controls.ts';
+import { jsonText } from '../log/json-text.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import { type Call, Failure, type Terminal } from './command.ts';
 
@@ -25,7 +26,7 @@ export function firstSignal(terminal: Pick<Terminal, 'on' | 'exit'>): Promise<vo
 
 /** Writes the result to standard output: `value` with `--json`, else `text`. Rejects with Failure if that fails. */
 export async function printResult(call: Call, value: unknown, text: string): Promise<void> {
-  await writeOut(call.terminal, `${call.isSet('json') ? JSON.stringify(value, null, 2) : text}\n`);
+  await writeOut(call.terminal, `${call.isSet('json') ? jsonText(value, 2) : text}\n`);
 }
 
 /** As {@link printResult}, but prints nothing without `--json`. */

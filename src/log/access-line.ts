@@ -1,3 +1,5 @@
+import { jsonText } from './json-text.ts';
+
 /** A finished request, as the access line reports it. Must not contain a query string or a credential. */
 export interface AccessEntry {
   readonly method: string;
@@ -97,5 +99,5 @@ function nameFields({ header, sent, expected }: NonNullable<AccessEntry['otherNa
 const needsEscape = /[^ !#-[\]-~]/;
 
 function quoted(text: string): string {
-  return needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`;
+  return needsEscape.test(text) ? jsonText(text) : `"${text}"`;
 }

@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { type AccessEntry, accessLine } from './access-line.ts';
 import type { AuditChanges, AuditEventName, AuditTarget } from './audit-events.ts';
+import { escapeJson, jsonText } from './json-text.ts';
 import { KnownNames } from './known-names.ts';
 import { createLineWriter, type LineWriter } from './line-writer.ts';
 import { readableLine } from './readable-line.ts';
@@ -128,9 +129,7 @@ export function createLogOn(
 ): Log {
   let isReadable = readsAsText(settings, isTerminal);
   const colours = isTerminal && !process.env.NO_COLOR;
-  const destination: DestinationStream = {
-    write: (line) => stream.write(isReadable ? readableLine(line, { colours }) : line),
-  };
+  const write = (line: string) => stream.write(isReadable ? readableLine(line, { colours }) : line);
   const logger: Logger = pino(
     {
       level: settings.level,
@@ -142,13 +141,13 @@ export function createLogOn(
         censor: '[redacted]',
       },
     },
-    destination,
+    { write: (line) => write(escapeJson(line)) },
   );
   const clock = createClockText();
   const names = new KnownNames();
   return {
     access(entry) {
-      if (logger.isLevelEnabled('info')) destination.write(accessLine(entry, clock(Date.now())));
+      if (logger.isLevelEnabled('info')) write(accessLine(entry, clock(Date.now())));
     },
     audit(entry) {
       if (!isReadable) return void stream.write(auditLine(entry));
@@ -208,7 +207,7 @@ function auditLine(entry: AuditEntry): string {
       last: new Date(repeated.last).toISOString(),
     }),
   };
-  return `${JSON.stringify(line)}\n`;
+  return `${jsonText(line)}\n`;
 }
 
 /** Each number below 1,000, in three digits. */

@@ -1,4 +1,5 @@
 import { escapeControls } from './escape-controls.ts';
+import { jsonText } from './json-text.ts';
 import type { KnownNames } from './known-names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -145,8 +146,8 @@ function pairs(fields: Fields): string[] {
 }
 
 function valueText(value: unknown): string {
-  if (typeof value !== 'string') return JSON.stringify(value);
-  return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+  if (typeof value !== 'string') return jsonText(value);
+  return /^[^\s"=]+$/.test(value) ? value : jsonText(value);
 }
 
 /** Formats a value so that text from a client or a file can't move the cursor or look like another line. */

@@ -5,6 +5,7 @@ import {
   unlinkIdentity as unlink,
 } from '../../administration/user-identities.ts';
 import { isRefusal } from '../../errors.ts';
+import { jsonText } from '../../log/json-text.ts';
 import type { Identity } from '../../stores/identity.ts';
 import type { User } from '../../stores/user.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
@@ -33,7 +34,7 @@ export async function linkIdentity(call: Call): Promise<void> {
 export async function unlinkIdentity(call: Call): Promise<void> {
   await changeNamedUser(call, async (context, user) => {
     await unlink(context, operator, user.id, requireIdentity(call, context)).catch(
-      refusedAs('not_found', `${JSON.stringify(user.username)} has no such identity`),
+      refusedAs('not_found', `${jsonText(user.username)} has no such identity`),
     );
     return recordOf(context, user);
   });
@@ -55,6 +56,6 @@ function requireIdentity(call: Call, { config }: CommandContext): ProviderIdenti
   const subject = call.requireText('subject');
   if (subject.trim() === '') throw new Failure('usage', '--subject must not be empty');
   if (!Object.hasOwn(config.identity_providers, provider))
-    throw new Failure('failed', `there is no identity provider ${JSON.stringify(provider)}`);
+    throw new Failure('failed', `there is no identity provider ${jsonText(provider)}`);
   return { provider, issuer: config.identity_providers[provider]!.issuer, subject };
 }

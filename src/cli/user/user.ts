@@ -10,6 +10,7 @@ import {
 import { createLoginThrottle } from '../../credentials/throttle.ts';
 import { isRefusal, Refusal } from '../../errors.ts';
 import { loginLimits } from '../../gateway/login-limits.ts';
+import { jsonText } from '../../log/json-text.ts';
 import { accountNameRules, canonicalAccountName, parseUsername } from '../../rules/account-name.ts';
 import { isEmailAddress, maxEmailLength } from '../../rules/email-address.ts';
 import { administratorSetId } from '../../stores/scope-set.ts';
@@ -27,7 +28,7 @@ import { changeNamedUser, isKept, neverSignsIn, presentUserByNames, withNamedUse
 export async function addUser(call: Call): Promise<void> {
   const username = requireUsername(call.operands[0]!);
   const canonicalName = canonicalAccountName(username);
-  const isTaken = () => new Failure('failed', `user ${JSON.stringify(username)} already exists`);
+  const isTaken = () => new Failure('failed', `user ${jsonText(username)} already exists`);
   const profile = profileOf(call);
   const [first, second] = passwordOptions.filter((option) => call.isSet(option));
   if (second !== undefined) throw new Failure('usage', `--${first} and --${second} exclude each other`);
@@ -103,7 +104,7 @@ async function setsOf({ records }: CommandContext, { id }: User): Promise<readon
 export async function setPassword(call: Call): Promise<void> {
   await changeNamedUser(call, async (context, user) => {
     if (user.kind === 'service')
-      throw new Failure('failed', `${JSON.stringify(user.username)} is a service, which has no password`);
+      throw new Failure('failed', `${jsonText(user.username)} is a service, which has no password`);
     // Checked before a password is typed twice.
     assertUnmanaged({ user });
     const passwordHash = await readNewPassword(call, context.config, user.username);
@@ -175,7 +176,7 @@ export async function inviteUser(call: Call): Promise<void> {
     const url = web === undefined ? undefined : `${baseUrl}${web.path}/invitation#token=${token}`;
     const use = url === undefined ? ': POST /api/login/invitation {"token","password"}' : ' there';
     call.terminal.stderr.write(
-      `postern: until ${readableTime(expires)} ${JSON.stringify(user.username)} sets a password${use}\n`,
+      `postern: until ${readableTime(expires)} ${jsonText(user.username)} sets a password${use}\n`,
     );
     const shown = { token, expires: new Date(expires).toISOString(), ...(url !== undefined && { url }) };
     await printResult(call, shown, url ?? token);

@@ -1,6 +1,7 @@
 import { presentUser } from '../../administration/present-user.ts';
 import { providerOf } from '../../config/sections/identity-providers.ts';
 import { isRefusal } from '../../errors.ts';
+import { jsonText } from '../../log/json-text.ts';
 import { canonicalAccountName } from '../../rules/account-name.ts';
 import type { User } from '../../stores/user.ts';
 import type { UserRecord } from '../../stores/user-records.ts';
@@ -41,16 +42,16 @@ export function isKept({ managed, username }: User, { users }: CommandContext['c
 
 /** The failure if another process removed the user first. */
 export function isGone({ username }: User): Failure {
-  return new Failure('failed', `${JSON.stringify(username)} was removed in the meantime`);
+  return new Failure('failed', `${jsonText(username)} was removed in the meantime`);
 }
 
 /** The sentence about a service where a person is needed. */
 export function neverSignsIn({ username }: User): string {
-  return `${JSON.stringify(username)} is a service, which never signs in`;
+  return `${jsonText(username)} is a service, which never signs in`;
 }
 
 function managedFailure(user: User, { config }: CommandContext, cause: unknown): Failure {
-  const who = JSON.stringify(user.username);
+  const who = jsonText(user.username);
   return isKept(user, config)
     ? new Failure('failed', `${who} is kept by the configuration: change it there`, cause)
     : new Failure('failed', `${who} has left the configuration: user enable takes it over`, cause);
