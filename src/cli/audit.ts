@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAnyId, presentAuditEvent } from '../administration/audit.ts';
 import { escapeControls } from '../log/escape-controls.ts';
 import { jsonText } from '../log/json-text.ts';
+import { personName } from '../log/person-name.ts';
 import type { AuditEvent } from '../stores/audit.ts';
 import type { ListPosition } from '../stores/list-query.ts';
 import { type Call, Failure } from './command.ts';
@@ -154,13 +155,14 @@ async function actorOf({ actor, event }: AuditEvent, nameOf: NameOf): Promise<st
   return actor.kind === 'anonymous' && event === 'user_created' ? 'bootstrap token' : actor.kind;
 }
 
+/** Finds the name of a user, as it is shown among other words. */
 type NameOf = (id: string) => Promise<string>;
 
 /** Creates the lookup of users' names by id. Each is read once; a removed user's id stands for the name. */
 function createNames({ records }: CommandContext): NameOf {
   const names = new Map<string, string>();
   return async (id) => {
-    const name = names.get(id) ?? (await records.findUser(id))?.user.username ?? id;
+    const name = names.get(id) ?? personName((await records.findUser(id))?.user.username ?? id);
     names.set(id, name);
     return name;
   };

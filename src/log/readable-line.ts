@@ -1,6 +1,7 @@
 import { escapeControls } from './escape-controls.ts';
 import { jsonText } from './json-text.ts';
 import type { KnownNames } from './known-names.ts';
+import { personName } from './person-name.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -66,7 +67,7 @@ function explain(
   { reason: _, origin, base_url, ...more }: Fields,
 ): { reason: unknown; more: Fields } {
   if (reason === 'another name than base_url')
-    return { reason: `origin ${origin} is not base_url ${base_url}`, more };
+    return { reason: `origin ${valueText(origin)} is not base_url ${base_url}`, more };
   return { reason, more: { ...more, origin: origin ?? null, base_url: base_url ?? null } };
 }
 
@@ -77,9 +78,7 @@ function describeAudit(fields: Fields, paint: Paint, names: Pick<KnownNames, 'of
   const { user } = actor as Fields;
   const about = [
     `by ${authorOf(actor as Fields, event, names)}`,
-    ...(subject === user
-      ? []
-      : pairs({ subject: typeof subject === 'string' ? names.of(subject) : subject })),
+    ...(subject === user ? [] : subjectOf(subject, names)),
     ...pairs(others),
     ...Object.entries((changes ?? {}) as Fields).flatMap(describeChange),
     ...(address === null ? [] : [`from ${address}`]),
@@ -100,7 +99,11 @@ function authorOf({ kind, user }: Fields, event: unknown, names: Pick<KnownNames
     return kind === 'anonymous' && event === 'user_created' ? 'bootstrap token' : what;
   const name = names.of(user);
   if (name === user) return `${kind} of ${user}`;
-  return kind === 'session' ? name : `${what} of ${name}`;
+  return kind === 'session' ? personName(name) : `${what} of ${personName(name)}`;
+}
+
+function subjectOf(subject: unknown, names: Pick<KnownNames, 'of'>): string[] {
+  return typeof subject === 'string' ? [`subject=${personName(names.of(subject))}`] : [];
 }
 
 /** `scopes +store:read -store:write`, or the names of fields, whose values are never logged. */

@@ -293,6 +293,8 @@ testOnEveryStore('the audit is shown, and followed, by a command', async (t, sto
     lines[1],
     /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ +user_created +success +ada +grace +127\.0\.0\.1 .*\+store:read$/,
   );
+  await create('system');
+  t.match((await run(['audit', 'list', '--limit', '1'])).stdout, /user_created +success +ada +"system" /);
   t.match(await run(['audit', 'list', '--limit', '0']), {
     code: 2,
     stderr: /--limit must be a whole number/,

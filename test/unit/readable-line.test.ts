@@ -139,6 +139,35 @@ audit  user_disabled  by api key of mara  subject="ada \\u001b"
 `,
   ],
   [
+    'a name that reads like other authors or fields',
+    (log) => {
+      const names = {
+        'u-1': 'Command_Line',
+        'u-2': 'bootstrap token',
+        'u-3': 'ada  scopes +administrator  from ::1',
+        'u-4': '\u3164',
+        'u-5': 'ada.l@x-y+z',
+      };
+      for (const user of Object.keys(names))
+        log.audit({
+          event: 'user_disabled',
+          outcome: 'success',
+          actor: { user, session: 's-1', kind: 'session' },
+          subject: 'u-3',
+          names,
+          address: null,
+          requestId: null,
+        });
+    },
+    ['"Command_Line"', '"bootstrap token"', null, '"\\u{3164}"', 'ada.l@x-y+z']
+      .map((by) =>
+        by === null
+          ? 'audit  user_disabled  by "ada  scopes +administrator  from ::1"\n'
+          : `audit  user_disabled  by ${by}  subject="ada  scopes +administrator  from ::1"\n`,
+      )
+      .join(''),
+  ],
+  [
     'the first administrator, who had the activation token',
     (log) =>
       log.audit({
