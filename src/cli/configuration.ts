@@ -6,6 +6,7 @@ import { notesOf } from '../config/rules/warnings.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { type Creation, problemsOfStoreFiles } from '../runtime/store-files.ts';
 import { type Call, Failure } from './command.ts';
+import { readFoundFile } from './found-file.ts';
 import { printResult } from './terminal.ts';
 
 /** A configuration file as read: its values, or its problems. */
@@ -16,16 +17,23 @@ export const ownFile = 'postern.yaml';
 /** The configuration of the last trial in the current folder, for every command but `serve`. */
 export const trialFile = 'data/trial.yaml';
 
-/** Reads the file of `--config`, else `POSTERN_CONFIG`, else {@link foundFile}; throws Failure `usage` if there is none. */
+/**
+ * Reads the file of `--config`, else `POSTERN_CONFIG`, else the first of `found` that the current folder has. Throws Failure
+ * `usage` if there is none, `configuration` if {@link readFoundFile} refuses it.
+ */
 export function readConfig(call: Call, found = [ownFile, trialFile]): ReadConfig {
   const { env } = call.terminal;
-  const file = namedFile(call) ?? foundFile(call, found);
-  if (file === undefined)
-    throw new Failure(
-      'usage',
-      'no configuration: give --config FILE, set POSTERN_CONFIG, or write ./postern.yaml with postern init',
-    );
-  return { ...loadConfig(resolve(call.terminal.cwd(), file), env), file };
+  const folder = call.terminal.cwd();
+  const named = namedFile(call);
+  if (named !== undefined) return { ...loadConfig(resolve(folder, named), env), file: named };
+  for (const file of found) {
+    const bytes = readFoundFile(folder, file);
+    if (bytes !== undefined) return { ...loadConfig(resolve(folder, file), env, () => bytes), file };
+  }
+  throw new Failure(
+    'usage',
+    'no configuration: give --config FILE, set POSTERN_CONFIG, or write ./postern.yaml with postern init',
+  );
 }
 
 function namedFile({ text, terminal }: Call): string | undefined {

@@ -40,15 +40,22 @@ export type LoadedConfig = (ValidConfig | InvalidConfig) & {
 
 type Judged = ValidConfig | InvalidConfig;
 
-/** Reads and validates a configuration file; every `{ env: NAME }` is looked up in `env`. Never throws because of its content. */
-export function loadConfig(file: string, env: NodeJS.ProcessEnv): LoadedConfig {
+/**
+ * Reads and validates a configuration file, whose bytes `read` returns; every `{ env: NAME }` is looked up in `env`. Never throws
+ * because of its content.
+ */
+export function loadConfig(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  read: (path: string) => Uint8Array = readFileSync,
+): LoadedConfig {
   const path = resolve(file);
   const sources = new Set([path]);
-  const read = readText(path);
+  const content = readText(path, read);
   const judged =
-    'rule' in read
-      ? invalid([{ line: 1, column: 1, key: 'configuration', rule: read.rule }])
-      : judge(read.text, { env, folder: dirname(path), sources });
+    'rule' in content
+      ? invalid([{ line: 1, column: 1, key: 'configuration', rule: content.rule }])
+      : judge(content.text, { env, folder: dirname(path), sources });
   return { ...judged, sources: [...sources] };
 }
 
@@ -58,9 +65,9 @@ export function loadConfigText(text: string, folder: string, env: NodeJS.Process
   return { ...judge(text, { env, folder: resolve(folder), sources }), sources: [...sources] };
 }
 
-function readText(path: string): { text: string } | { rule: string } {
+function readText(path: string, read: (path: string) => Uint8Array): { text: string } | { rule: string } {
   try {
-    const text = decodeUtf8(readFileSync(path));
+    const text = decodeUtf8(read(path));
     return text === undefined ? { rule: 'must be UTF-8' } : { text };
   } catch (error) {
     return { rule: `can't be read: ${reasonOf(error)}` };

@@ -4,7 +4,7 @@ import { formatProblem } from '../../config/report/problems.ts';
 import type { Log } from '../../log/log.ts';
 import { stateNow, WatchedFiles } from '../../runtime/watched-files.ts';
 import type { RunningGateway } from '../../serve/running-gateway.ts';
-import type { Call } from '../command.ts';
+import { type Call, Failure } from '../command.ts';
 import { linesOf, type ReadConfig, warningLines } from '../configuration.ts';
 
 /** Pause between a change and reading it, ms: more files may be about to change. */
@@ -79,7 +79,15 @@ export class ConfigurationWatch {
 
   async #reloadNow(gateway: Reloadable): Promise<void> {
     const before = statesOf(this.#watched);
-    const next = this.#read();
+    let next: ReadConfig;
+    try {
+      next = this.#read();
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      this.#states = before;
+      gateway.reloadFailed([error.message]);
+      return;
+    }
     this.#watch(next);
     this.#states = new Map([...statesOf(this.#watched), ...before]);
     if (next.config === undefined) {

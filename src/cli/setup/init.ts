@@ -1,11 +1,15 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadConfig, loadConfigText } from '../../config/load.ts';
+import { z } from 'zod';
+import { loadConfigText } from '../../config/load.ts';
+import { decodeUtf8 } from '../../config/report/outside-values.ts';
 import { type ConfigProblem, formatProblem } from '../../config/report/problems.ts';
-import { type Config, configSchema } from '../../config/sections/schema.ts';
+import { parseYaml } from '../../config/report/syntax.ts';
+import { configSchema } from '../../config/sections/schema.ts';
 import { isLoopbackHost } from '../../config/values/addresses.ts';
 import { type Call, Failure } from '../command.ts';
 import { ownFile, trialFile } from '../configuration.ts';
+import { readFoundFile } from '../found-file.ts';
 import { printResult } from '../terminal.ts';
 import {
   freePort,
@@ -34,7 +38,7 @@ export async function initialise(call: Call): Promise<void> {
     );
   if (existsSync(join(folder, ownFile)) && !call.isSet('force'))
     throw new Failure('failed', `${ownFile} is there already: --force overwrites it`);
-  const trial = trialIn(folder, terminal.env);
+  const trial = trialIn(folder);
   const isAtTerminal = Boolean(terminal.stdin.isTTY && terminal.stderr.isTTY);
   if (!isAtTerminal && call.text('upstream') === undefined && trial === undefined)
     throw new Failure('usage', 'init needs --upstream ADDRESS, or a terminal to ask on');
@@ -147,22 +151,26 @@ function parseBy(
   return data;
 }
 
-function trialIn(folder: string, env: NodeJS.ProcessEnv): Trial | undefined {
-  const { config } = loadConfig(join(folder, trialFile), env);
-  const address = config?.upstreams.app?.url;
-  if (config === undefined || address === undefined) return undefined;
-  return {
-    baseUrl: config.base_url,
-    upstream: textOf(address),
-    title: config.web?.title ?? defaults.tenant,
-    management: config.management,
-  };
-}
+/** Values of a trial's file, as written: `{ env: NAME }` and `{ file: PATH }` aren't values of a trial. */
+const trialSchema = z.object({
+  base_url: configSchema.shape.base_url,
+  management: configSchema.shape.management,
+  upstreams: z.object({ app: z.object({ url: z.string() }) }),
+  web: z.object({ title: z.string() }),
+});
 
-function textOf(address: Config['upstreams'][string]['url']): string {
-  if (address.kind === 'echo') return 'builtin:echo';
-  if (address.kind === 'socket') return `unix:${address.path}`;
-  return `${address.tls ? 'https' : 'http'}://${address.authority}`;
+function trialIn(folder: string): Trial | undefined {
+  const bytes = readFoundFile(folder, trialFile, { cure: 'run init in another folder' });
+  const { document, isReadable } = parseYaml((bytes && decodeUtf8(bytes)) ?? '');
+  if (!isReadable) return undefined;
+  try {
+    const { base_url: baseUrl, management, upstreams, web } = trialSchema.parse(document.toJS());
+    const upstream = parseServiceAddress(upstreams.app.url, join(folder, dataFolder));
+    return { baseUrl, upstream, title: requireTitle(web.title), management };
+  } catch {
+    // There was none, or someone has changed it so that it can't be taken over.
+    return undefined;
+  }
 }
 
 /** The first lines of the file: the schema for editors, from this installation, and where the keys are explained. */
