@@ -9,6 +9,7 @@ import { areaOf, ownAreas } from '../rules/own-areas.ts';
 import type { WebArea } from '../web/area.ts';
 import { type Logo, loadAssets } from '../web/assets.ts';
 import { createRecentSignIns } from '../web/recent-sign-ins.ts';
+import type { Site } from '../web/site.ts';
 import type { LastingParts } from './lasting-parts.ts';
 import { ownOrigins } from './own-origins.ts';
 
@@ -23,21 +24,22 @@ export function composeWebArea(
   const assets = loadAssets({ path, logo: web.logo === undefined ? null : loadLogo(web.logo, readFile) });
   const cookie = webCookie(config);
   const areas = ownAreas((name) => endpoints[name] === 'upstream', path);
+  const site: Site = {
+    path,
+    title,
+    tenant,
+    contact: contactLink(web.contact),
+    origins: [config.base_url],
+    ...assets.addresses,
+  };
   return {
     path,
-    site: {
-      path,
-      title,
-      tenant,
-      contact: contactLink(web.contact),
-      origins: ownOrigins(config),
-      ...assets.addresses,
-    },
+    site,
     assets,
     cookie,
     cookies: createWebCookies({ secrets: keys, tenant, name: cookie.name }),
     recentSignIns: createRecentSignIns(now),
-    ...placesOf(config, path, home),
+    ...placesOf(config, site, home),
     isOwnPath: (target) => areaOf(target, areas) !== undefined,
   };
 }
@@ -45,15 +47,17 @@ export function composeWebArea(
 /** The parts that depend on the origin of a page: `base_url`, or the console's own origin if it has one. */
 function placesOf(
   { base_url: baseUrl, web }: Config,
-  path: string,
+  site: Site,
   home: string,
-): Pick<WebArea, 'console' | 'homeAt' | 'isOwnOrigin' | 'originAt'> {
+): Pick<WebArea, 'console' | 'homeAt' | 'isOwnOrigin' | 'originAt' | 'siteAt'> {
+  const { path } = site;
   const own = ownOrigins({ base_url: baseUrl, web });
   const isOwnOrigin = (origin: string) => own.includes(origin);
   if (web?.console === undefined)
-    return { console: null, homeAt: () => home, isOwnOrigin, originAt: () => baseUrl };
+    return { console: null, homeAt: () => home, isOwnOrigin, originAt: () => baseUrl, siteAt: () => site };
   const { base_url: ownOrigin, require: requiredProvider = null } = web.console;
   const isOwnHost = ownOrigin === undefined ? null : createIsHostOf(ownOrigin);
+  const ownSite: Site = { ...site, origins: own };
   return {
     console: {
       path: `${path}/console`,
@@ -65,6 +69,7 @@ function placesOf(
     homeAt: (host) => (isOwnHost?.(host) === true ? `${path}/` : home),
     isOwnOrigin,
     originAt: (host) => (isOwnHost?.(host) === true ? ownOrigin! : baseUrl),
+    siteAt: (host) => (isOwnHost?.(host) === true ? ownSite : site),
   };
 }
 

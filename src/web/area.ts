@@ -13,6 +13,8 @@ export interface WebArea {
   /** Destination, at a host, of a sign-in without `return_to`: `web.home`, or on the console's own host the area's first page. */
   readonly homeAt: (host: string) => string;
   readonly site: Site;
+  /** The site with the origins that people of a host may know: the console's own origin is told on its own host alone. */
+  readonly siteAt: (host: string) => Site;
   readonly assets: Assets;
   readonly cookie: CookieAttributes;
   readonly cookies: WebCookies;

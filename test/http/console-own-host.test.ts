@@ -35,6 +35,18 @@ t.test('a host that is shared with base_url is the console’s at its own port a
   t.equal(await at('acme.example.com:8443', '/postern/console/'), 200);
 });
 
+t.test('only the console’s host tells its name on the sign-in page', async (t) => {
+  const { api } = await startWebGateway(t, { web: { console: { base_url: own } } });
+  const pageAt = async (at: string) =>
+    (await api.send({ path: '/postern/sign-in', headers: { ...navigation, host: at } })).text;
+  for (const at of ['acme.example.com', 'other.example.com', `${host}.uk`]) {
+    const page = await pageAt(at);
+    t.match(page, 'data-origins="https://acme.example.com" hidden', at);
+    t.notMatch(page, host, at);
+  }
+  t.match(await pageAt(host), `data-origins="https://acme.example.com ${own}" hidden`);
+});
+
 t.test('no other page reads what the console’s host responds', async (t) => {
   const friend = 'https://app.acme.example.com';
   const { api } = await startWebGateway(t, {

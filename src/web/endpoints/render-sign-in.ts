@@ -16,7 +16,7 @@ export type RenderSignIn = (exchange: Exchange, shown: Omit<SignIn, keyof Ways>)
 /** Creates the renderer of the sign-in page. */
 export function createRenderSignIn(area: WebArea, waysOf: WaysToSignIn): RenderSignIn {
   return async (exchange, shown) =>
-    signInPage(area.site, { ...(await waysOf(exchange, shown.returnTo)), ...shown });
+    signInPage(area.siteAt(exchange.head.host), { ...(await waysOf(exchange, shown.returnTo)), ...shown });
 }
 
 /** Creates the finder of ways to sign in. `password`: true if passwords are accepted; `offered` finds the providers to offer. */
