@@ -105,7 +105,7 @@ function describedScopes(config: Config): readonly DescribedScope[] {
   return catalogueOf(config).map((scope) => ({
     scope,
     description: config.scopes[scope] ?? builtInScopes[scope]!,
-    built_in: scope in builtInScopes,
+    built_in: Object.hasOwn(builtInScopes, scope),
   }));
 }
 

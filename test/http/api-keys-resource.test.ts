@@ -39,7 +39,7 @@ t.test('the description of filters and sorting is true', async (t) => {
 
 t.test('the scopes that can be granted are the whole catalogue, sorted', async (t) => {
   const config = {
-    scopes: { 'Z:last': 'a', 'a:first': 'b', 'apikeys:read': 'named anew' },
+    scopes: { 'Z:last': 'a', 'a:first': 'b', 'apikeys:read': 'named anew', constructor: 'c' },
     routes: [{ prefix: '/api', upstream: 'app' }],
   };
   const { call, mint } = await startKeyAdministration(t, { config });
@@ -51,6 +51,7 @@ t.test('the scopes that can be granted are the whole catalogue, sorted', async (
     'apikeys:read',
     'apikeys:write',
     'audit:read',
+    'constructor',
     'scopesets:read',
     'scopesets:write',
     'sessions:read',
@@ -71,6 +72,7 @@ t.test('the scopes that can be granted are the whole catalogue, sorted', async (
     { scope: 'apikeys:read', description: 'named anew', built_in: true },
     { scope: 'apikeys:write', description: 'Mint and delete API keys', built_in: true },
   ]);
+  t.strictSame(described[5], { scope: 'constructor', description: 'c', built_in: false });
   t.strictSame((await call('GET', 'scopes?hydrate=false')).json, json);
 });
 
