@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import t from 'tap';
 import { auditEvents } from '../../src/log/audit-events.ts';
 
@@ -50,4 +51,18 @@ t.test('a command calls the first route that takes the key', async (t) => {
     t.strictSame(callOf(routes, new Set(held)), call, held.join(' '));
   const open = [{ path: '/', exact: false, scopes: { '*': [] } }];
   t.strictSame(callOf(open, new Set()), { method: 'GET', path: '/' });
+});
+
+t.test('a shell takes the address of a command as one word', async (t) => {
+  const { shellWord } = await load('command.js');
+  const plain = 'https://acme.example.com:8443/api/store/%20~a+b,c@d-e_f/';
+  t.equal(shellWord(plain), plain);
+  for (const path of ["/a'$(id)`id`&b", "''", '/a b;c', '/$HOME!*?[x]{1,2}#"\\', '/é', '']) {
+    const word = shellWord(`https://acme.example.com${path}`);
+    t.equal(
+      execFileSync('/bin/sh', ['-c', `printf %s ${word}`], { encoding: 'utf8' }),
+      `https://acme.example.com${path}`,
+    );
+  }
+  t.equal(shellWord("/a'b"), String.raw`'/a'\''b'`);
 });

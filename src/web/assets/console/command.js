@@ -45,6 +45,13 @@ export function callOf(routes, held) {
   return calls.find(({ method }) => method === 'GET') ?? calls[0] ?? null;
 }
 
+/**
+ * A text as one word of a shell, in quotes if it has characters that a shell might not take as they are.
+ * @param {string} text
+ */
+export const shellWord = (text) =>
+  /^[\w./:@%+,~-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
 /** All scopes of a key. @param {any} key */
 const scopesOf = ({ scopes, scope_sets: sets }) =>
   new Set([...scopes, ...sets.flatMap((/** @type {any} */ set) => set.scopes)]);
@@ -69,8 +76,8 @@ export function Command({ apiKey, secret }) {
   const found = call ?? (own === undefined ? null : { method: 'GET', path: own[1] });
   if (found === null)
     return html`<p>No route of the service takes this key: it lacks the scopes that they need.</p>`;
-  const method = found.method === 'GET' ? '' : `-X ${found.method} `;
-  const command = `curl ${method}${origin}${found.path} \\\n  -H ${secret}`;
+  const method = found.method === 'GET' ? '' : `-X ${shellWord(found.method)} `;
+  const command = `curl ${method}${shellWord(origin + found.path)} \\\n  -H ${secret}`;
   return html`
     <p>
       ${call === null ? 'No route of the service takes this key. It can call Postern itself:' : 'This calls the service with it; append the path you want to call:'}
