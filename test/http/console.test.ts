@@ -120,7 +120,7 @@ t.test('only sign-ins of the required provider lead there', async (t) => {
   t.equal((await open('/postern/console/', cookie)).status, 302, 'signed in with a password');
   const asked = await open('/postern/sign-in?return_to=%2Fpostern%2Fconsole%2F', cookie);
   t.equal(asked.status, 200, 'nobody is led on unasked');
-  t.match(asked.text, '. The console accepts only sign-ins with staff.');
+  t.match(asked.text, '. The console accepts only sign-ins with <bdi>staff</bdi>.');
   t.match(asked.text, 'href="/postern/sign-in/staff?return_to=');
   t.notMatch(asked.text, '/postern/sign-in/guests');
   t.notMatch(asked.text, 'type="password"');

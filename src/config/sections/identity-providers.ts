@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { issuerRule, webUrlRule } from '../values/addresses.ts';
 import { duration, timeout } from '../values/durations-and-sizes.ts';
-import { mapByName, secret, text } from '../values/scalars.ts';
+import { mapByName, secret, text, title } from '../values/scalars.ts';
 import { scopeList } from '../values/scope-names.ts';
 
 // Asymmetric algorithms only: with HS256 or none, anyone who knows the client could sign for the provider (RFC 8725 §3.1).
@@ -60,7 +60,7 @@ const provider = z.strictObject({
     'Issuer (OIDC): base URL of discovery, and `iss` of assertions; https unless on loopback.',
   ),
   client_id: text().describe('Client id at the provider, and `aud` of assertions.'),
-  title: text()
+  title: title()
     .optional()
     .describe('Name of the provider on the sign-in page and in the console; if omitted, its name here.'),
   client_secret: secret()

@@ -11,6 +11,15 @@ export function text(rule?: TextRule) {
   });
 }
 
+/** A title that people read: without characters that are no text, or that turn the direction of what follows (UAX #9). */
+export function title() {
+  return text((value) =>
+    /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(value)
+      ? 'must not contain control characters, line breaks or direction marks'
+      : undefined,
+  );
+}
+
 /** A string that matches the pattern; `rule` states the pattern in words. */
 export function matching(pattern: RegExp, rule: string) {
   return z.string().regex(pattern, rule);

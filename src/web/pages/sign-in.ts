@@ -104,7 +104,7 @@ function whyAsked({ password, providers, isForConsoleAlone, signedInAs = null }:
   const byPassword = password && first === undefined;
   const why =
     isForConsoleAlone && first !== undefined
-      ? `accepts only sign-ins with ${first.label}`
+      ? html`accepts only sign-ins with <bdi>${first.label}</bdi>`
       : `asks ${byPassword ? 'for your password again' : 'you to sign in again'}, so that no page of a service can use it`;
   const who = signedInAs !== null && html`You are signed in as ${accountName(signedInAs)}. `;
   return html`<p id="signed-in">${who}The console ${why}.</p>`;
@@ -159,7 +159,7 @@ function providerLinks(
   const query = returnToQuery(returnTo);
   const item = ({ name, label }: Provider) => html`
     <li>
-      ${linkButton(`${path}/sign-in/${encodeURIComponent(name)}${query}`, ['Sign in with ', label], emphasis)}
+      ${linkButton(`${path}/sign-in/${encodeURIComponent(name)}${query}`, ['Sign in with ', html`<bdi>${label}</bdi>`], emphasis)}
     </li>
   `;
   return html`<ul class="providers">${providers.map(item)}</ul>`;

@@ -26,7 +26,7 @@ export function signedOutPage(
       stillSignedInAt !== null &&
         html`
           <p>
-            You may still be signed in at ${stillSignedInAt}. On a computer that others use, sign out there too, or close
+            You may still be signed in at <bdi>${stillSignedInAt}</bdi>. On a computer that others use, sign out there too, or close
             the browser.
           </p>
         `,
@@ -48,7 +48,7 @@ export function endSessionPage(
     address: `${site.path}/signed-out`,
     content: [
       html`<p>You are already signed out here. If nothing happens, use the link below.</p>`,
-      linkButton(url, ['Sign out at ', provider]),
+      linkButton(url, ['Sign out at ', html`<bdi>${provider}</bdi>`]),
     ],
   });
 }
