@@ -1,6 +1,6 @@
 // Plain JavaScript that earlier versions of Node understand too: they can't load TypeScript, and the addons crash them. It is
 // called before anything else is loaded; `npm run build` copies it into `dist`.
-const { readFileSync } = require('node:fs');
+const { existsSync, readFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 
 /** The lowest Node that runs Postern; any from 20 hands over. */
@@ -47,13 +47,16 @@ function isSinceLowest() {
   return ownMajor > major || (ownMajor === major && ownMinor >= minor);
 }
 
+/**
+ * Node as a package in the folders `node_modules` above, where npm installs it. `require.resolve` would also look into NODE_PATH and
+ * folders of the home directory, and what lies there isn't ours.
+ */
 function nodeOfPackages() {
-  try {
-    const manifest = require.resolve(`node-${process.platform}-${process.arch}/package.json`);
-    return join(dirname(manifest), 'bin/node');
-  } catch {
-    return undefined;
+  for (let folder = __dirname, below; folder !== below; [folder, below] = [dirname(folder), folder]) {
+    const node = join(folder, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
+    if (existsSync(node)) return node;
   }
+  return undefined;
 }
 
 /**
