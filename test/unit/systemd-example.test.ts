@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -105,4 +105,51 @@ t.test('the start is over when the gateway is ready, or gone', async (t) => {
   const gone = spawn('true');
   await once(gone, 'close');
   t.equal(await wait(gone.pid, 1), 1);
+});
+
+t.test("the command takes neither root's environment nor root's terminal along", async (t) => {
+  if (process.getuid?.() !== 0) {
+    t.pass('needs root', { skip: 'only root may run programs as someone else' });
+    return;
+  }
+  const own = temporaryFolder(t);
+  const program = join(own, 'program');
+  const command = join(own, 'postern');
+  const text = readFileSync(join(folder, 'postern'), 'utf8')
+    .replaceAll('/etc/postern', own)
+    .replaceAll('/opt/postern/postern', program)
+    .replaceAll('-u postern', '-u nobody');
+  writeFileSync(command, text);
+  const terminal = 'tty; (: </dev/tty) 2>/dev/null && echo controlling';
+  writeFileSync(program, `#!/bin/sh\nid -un; pwd; env; echo "$@"; ${terminal}; exit 7\n`);
+  for (const path of [own, command, program]) chmodSync(path, 0o755);
+  const env = {
+    PATH: process.env.PATH,
+    TZ: 'UTC',
+    POSTERN_CONFIG: 'other.yaml',
+    CLOUD_TOKEN: 'root only\nexport PATH=/nowhere',
+    SSH_AUTH_SOCK: '/run/agent',
+  };
+  const piped = spawnSync(command, ['user', 'list'], { encoding: 'utf8', env });
+  t.match(piped, { status: 7, stdout: /^nobody\n.*\nuser list\nnot a tty\n$/s });
+  t.match(piped.stdout, `\n${own}\n`);
+  for (const kept of [`PATH=${env.PATH}`, 'TZ=UTC', 'POSTERN_CONFIG=other.yaml'])
+    t.match(piped.stdout, `\n${kept}\n`);
+  t.notMatch(piped.stdout, /root only|CLOUD_TOKEN|SSH_AUTH_SOCK|nowhere/);
+
+  const onTerminal = (line: string) =>
+    spawnSync('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
+      encoding: 'utf8',
+      env,
+      input: '',
+    });
+  const [outer, ...shown] = onTerminal(`tty; ${command}`).stdout.trim().split('\r\n');
+  t.match(outer, /^\/dev\/pts\//);
+  const [inner, controlling] = shown.slice(-2);
+  t.match(inner, /^\/dev\/pts\//);
+  t.not(inner, outer, 'a terminal of its own');
+  t.equal(controlling, 'controlling');
+  const file = join(own, 'printed');
+  t.equal(onTerminal(`${command} >${file}`).status, 7);
+  t.notMatch(readFileSync(file, 'utf8'), 'controlling', 'none where the output goes to a file');
 });

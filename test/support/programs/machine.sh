@@ -3,6 +3,8 @@
 # the folder in place of /. Each call is a line of $MACHINE/calls.
 set -eu
 program=$(basename "$0")
+# The command `postern` passes no environment on.
+MACHINE=${MACHINE:-$(dirname "$(dirname "$0")")}
 echo "$program $*" >> "$MACHINE/calls"
 
 # Lines of a unit, systemd's specifiers resolved.
