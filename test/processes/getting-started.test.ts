@@ -90,7 +90,17 @@ t.test('docs/getting-started.md, command by command', async (t) => {
   await runSection('8\\. Back up');
   await machine.run('postern user add mallory --scopes access --without-password');
   t.strictSame(await names(), ['ada', 'grace', 'mallory', 'nightly']);
+  const before = machine.calls().length;
   await runSection('10\\. Restore');
+  t.strictSame(
+    machine
+      .calls()
+      .slice(before)
+      .filter((call) => !call.startsWith('  '))
+      .map((call) => call.split(' -- ')[0]),
+    ['systemctl stop postern', 'runuser -u postern', '', 'systemctl start postern'],
+    'root touches no file in folders of the service',
+  );
   t.strictSame(await names(), ['ada', 'grace', 'nightly'], 'as it was at the backup');
 
   machine.makeArchive('postern-0.2.0-linux-x64');
