@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { constants, createReadStream, lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFile, link, open } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { type Call, Failure, type Terminal } from './command.ts';
 import { printResult, writeOut } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
@@ -14,19 +14,38 @@ export async function backup(call: Call): Promise<void> {
 
 async function backupToFile(call: Call, file: string): Promise<void> {
   await withStores(call, async ({ records }) => {
-    const copied = await records.backup(file).catch((error: NodeJS.ErrnoException) => {
+    const saved = await withCopy(call.terminal, file, async (copy) => {
+      // Before a long copy, which is given that name in the end.
+      if (lstatSync(file, { throwIfNoEntry: false }) !== undefined)
+        throw Object.assign(new Error(), { code: 'EEXIST' });
+      const copied = await records.backup(copy);
+      const hash = createHash('sha256');
+      let bytes = 0;
+      for await (const chunk of createReadStream(copy)) {
+        hash.update(chunk);
+        bytes += chunk.length;
+      }
+      await putInPlace(copy, file);
+      return { file, ...copied, bytes, sha256: hash.digest('hex') };
+    }).catch((error: NodeJS.ErrnoException) => {
       throw new Failure('failed', `${file} can't be written: ${reasonOf(error, file)}`, error);
     });
-    const hash = createHash('sha256');
-    let bytes = 0;
-    for await (const chunk of createReadStream(file)) {
-      hash.update(chunk);
-      bytes += chunk.length;
-    }
-    const saved = { file, ...copied, bytes, sha256: hash.digest('hex') };
-    const counts = [counted(saved.users, 'user'), counted(saved.keys, 'key'), counted(bytes, 'byte')];
+    const counts = [counted(saved.users, 'user'), counted(saved.keys, 'key'), counted(saved.bytes, 'byte')];
     await printResult(call, saved, `${file}: ${counts.join(', ')}, SHA-256 ${saved.sha256}`);
   });
+}
+
+/** Error codes of file systems without hard links, such as those of USB sticks. */
+const withoutLinks = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
+
+/** Gives a finished copy the name `file`; rejects with `EEXIST`, and leaves the file alone, if there is one of that name. */
+export async function putInPlace(copy: string, file: string, makeLink = link): Promise<void> {
+  try {
+    await makeLink(copy, file);
+  } catch (error) {
+    if (!withoutLinks.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    await copyFile(copy, file, constants.COPYFILE_EXCL);
+  }
 }
 
 function reasonOf({ code, message }: NodeJS.ErrnoException, file: string): string {
@@ -66,11 +85,7 @@ async function backupToOutput(call: Call): Promise<void> {
 
 const chunkBytes = 256 * 1024;
 
-/**
- * Opens a copy of the records that has no name any more. While it is made, it has one in a folder of its own (mode 0700) beside
- * the records, where there is room for SQLite's files; in a container, few other folders are writable. A signal removes the
- * folder.
- */
+/** Opens a copy of the records that has no name any more. It is made beside the records: in a container, few folders are writable. */
 async function copyWithoutName(terminal: Terminal, { config, records }: CommandContext) {
   const address = config.stores.records;
   if (address.kind !== 'sqlite')
@@ -78,7 +93,19 @@ async function copyWithoutName(terminal: Terminal, { config, records }: CommandC
       'failed',
       'the records are in PostgreSQL, which is backed up with its own tools (pg_dump)',
     );
-  const prefix = join(dirname(address.path), `${basename(address.path)}.backup-`);
+  return withCopy(terminal, address.path, async (copy) => {
+    await records.backup(copy);
+    return open(copy, 'r');
+  }).catch((error: Error) => {
+    throw new Failure('failed', `a copy of the records can't be made: ${error.message}`, error);
+  });
+}
+
+/**
+ * Runs `use` with the name for a copy in a new folder (mode 0700) beside a file, where no one else can put another file in place
+ * of the copy or of SQLite's files. The folder is removed when `use` ends, and by a signal.
+ */
+async function withCopy<T>(terminal: Terminal, file: string, use: (copy: string) => Promise<T>): Promise<T> {
   let folder = '';
   const remove = () => folder !== '' && rmSync(folder, { recursive: true, force: true });
   const stop = () => {
@@ -87,12 +114,8 @@ async function copyWithoutName(terminal: Terminal, { config, records }: CommandC
   };
   for (const signal of signals) terminal.on(signal, stop);
   try {
-    folder = mkdtempSync(prefix);
-    const file = join(folder, 'copy.db');
-    await records.backup(file);
-    return await open(file, 'r');
-  } catch (error) {
-    throw new Failure('failed', `a copy of the records can't be made: ${(error as Error).message}`, error);
+    folder = mkdtempSync(`${file}.backup-`);
+    return await use(join(folder, 'copy.db'));
   } finally {
     remove();
   }

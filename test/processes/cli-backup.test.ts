@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
+import { putInPlace } from '../../src/cli/backup.ts';
 import type { Terminal } from '../../src/cli/command.ts';
 import { run as runCommand } from '../../src/cli/run.ts';
 import { createCommandFolder, startPostern } from '../support/gateway/command.ts';
+import { requireSmallDisk } from '../support/stores/small-disk.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 
@@ -86,26 +88,67 @@ t.test('backup - to a reader that is gone fails, and leaves nothing', async (t) 
   t.notOk(hasRemains(folder));
 });
 
-t.test('backup - that is stopped while it copies leaves nothing', async (t) => {
-  const { configFile, folder } = await createFilledFolder(t);
-  const stops = new Map<string, () => void>();
-  const exits: number[] = [];
-  const { terminal } = createTerminal({
-    on: (signal: string, stop: () => void) => stops.set(signal, stop),
-    exit: (code: number) => exits.push(code),
+for (const target of ['-', 'copy.db'])
+  t.test(`backup ${target} that is stopped while it copies leaves nothing`, async (t) => {
+    const { configFile, folder } = await createFilledFolder(t);
+    const before = readdirSync(folder);
+    const stops = new Map<string, () => void>();
+    const exits: number[] = [];
+    const { terminal } = createTerminal({
+      on: (signal: string, stop: () => void) => stops.set(signal, stop),
+      exit: (code: number) => exits.push(code),
+    });
+    const file = target === '-' ? target : join(folder, target);
+    const running = startCopying(['backup', file, '--config', configFile], terminal);
+    await running.untilCopying(folder);
+    stops.get('SIGTERM')!();
+    t.notOk(hasRemains(folder));
+    t.strictSame(exits, [1]);
+    t.strictSame([...stops.keys()].sort(), ['SIGHUP', 'SIGINT', 'SIGTERM']);
+    await running.ended;
+    t.strictSame(readdirSync(folder), before);
   });
-  let isDone = false;
-  const running = runCommand(['backup', '-', '--config', configFile], terminal).finally(() => {
-    isDone = true;
+
+t.test(
+  'backup makes its copy where no one else can, and takes no name that someone else takes',
+  async (t) => {
+    const { configFile, folder } = await createFilledFolder(t);
+    const file = join(folder, 'copy.db');
+    const { terminal, printed } = createTerminal({ on: () => {} });
+    const running = startCopying(['backup', file, '--config', configFile], terminal);
+    const copies = await running.untilCopying(folder);
+    t.equal(statSync(copies).mode & 0o777, 0o700);
+    t.notOk(existsSync(file), 'nothing to put another file in place of');
+    writeFileSync(file, 'theirs');
+    t.equal(await running.ended, 1);
+    t.equal(printed(), `postern: ${file} can't be written: there is a file of that name\n`);
+    t.equal(readFileSync(file, 'utf8'), 'theirs');
+    t.notOk(hasRemains(folder));
+  },
+);
+
+t.test('backup to a full disk leaves nothing', async (t) => {
+  const { run } = await createFilledFolder(t);
+  const disk = requireSmallDisk(t, '1m');
+  if (disk === undefined) return;
+  disk.fill();
+  const before = readdirSync(disk.folder);
+  t.match(await run(['backup', join(disk.folder, 'copy.db')]), {
+    code: 1,
+    stderr: /can't be written: .*(full|no space)/,
   });
-  while (!isDone && !hasRemains(folder)) await setImmediate();
-  t.ok(hasRemains(folder), 'it copies');
-  stops.get('SIGTERM')!();
-  t.notOk(hasRemains(folder));
-  t.strictSame(exits, [1]);
-  t.strictSame([...stops.keys()].sort(), ['SIGHUP', 'SIGINT', 'SIGTERM']);
-  await running;
-  t.notOk(hasRemains(folder));
+  t.strictSame(readdirSync(disk.folder), before);
+});
+
+t.test('a copy gets its name without hard links, too', async (t) => {
+  const { folder, configFile } = createCommandFolder(t);
+  const none = async () => {
+    throw Object.assign(new Error(), { code: 'EPERM' });
+  };
+  const file = join(folder, 'copy.db');
+  await putInPlace(configFile, file, none);
+  t.strictSame(readFileSync(file), readFileSync(configFile));
+  await t.rejects(putInPlace(configFile, file, none), { code: 'EEXIST' });
 });
 
 t.test('backup - refuses a terminal, and a result beside the copy', async (t) => {
@@ -116,6 +159,24 @@ t.test('backup - refuses a terminal, and a result beside the copy', async (t) =>
   t.match(printed(), /^postern: the copy is binary and not for a terminal: redirect standard output\n/);
   t.notOk(hasRemains(folder));
 });
+
+/** Runs a backup in this process; `untilCopying` resolves to the folder of its copy as soon as there is one. */
+function startCopying(args: readonly string[], terminal: Terminal) {
+  let isDone = false;
+  const ended = runCommand(args, terminal).finally(() => {
+    isDone = true;
+  });
+  return {
+    ended,
+    async untilCopying(folder: string): Promise<string> {
+      for (; !isDone; await setImmediate()) {
+        const name = readdirSync(folder).find((name) => name.includes('.backup-'));
+        if (name !== undefined) return join(folder, name);
+      }
+      throw new Error('it has ended');
+    },
+  };
+}
 
 /** A terminal for a command of this process. */
 function createTerminal(functions: object, isTTY = false) {

@@ -100,7 +100,7 @@ function createNoteUse({ db, write }: Connection): Records['noteUse'] {
 /**
  * Copies a snapshot of the database in `source`, while it is in use, to the new file `target` (mode 0600). The copy's header says
  * that it has no write-ahead log: see leftover-log.ts. Resolves to the numbers of its records. Rejects when `target` exists or
- * can't be written; no file is left behind then.
+ * can't be written; no file is left behind then. No one else may write the folder: SQLite opens the new file by its name.
  */
 async function backupDatabase(source: string, target: string): Promise<BackedUp> {
   const path = resolve(target);

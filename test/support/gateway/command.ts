@@ -105,6 +105,8 @@ export async function runPostern(
     stderr: Object.assign(stderr.stream, { isTTY }),
     env: { ...process.env, ...env },
     cwd: () => cwd,
+    // No signal arrives.
+    on: () => {},
   };
   const code = await run(args, terminal as unknown as Terminal);
   return resultOf(code, stdout.text(), stderr.text());
