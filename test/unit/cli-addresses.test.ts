@@ -1,4 +1,5 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
@@ -84,4 +85,12 @@ t.test('commands are printed as a person types them', async (t) => {
   writeFileSync(join(folder, 'postern'), '');
   t.equal(commandIn(folder, {}, folder), './postern', 'a path in the folder of an archive');
   t.equal(commandIn('/etc/postern', {}, folder), 'postern');
+  const spaced = join(folder, "it's $(here)");
+  mkdirSync(spaced);
+  writeFileSync(join(spaced, 'postern'), '#!/bin/sh\necho started\n', { mode: 0o755 });
+  const { stdout } = spawnSync('sh', ['-c', commandIn(folder, {}, spaced)], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  t.equal(stdout, 'started\n', 'a path that a shell takes as one word');
 });

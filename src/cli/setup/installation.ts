@@ -25,5 +25,10 @@ export function commandIn(folder: string, env: NodeJS.ProcessEnv, installed = in
   if (env.npm_command === 'exec') return 'npx @postern/gateway';
   const launcher = installed === undefined ? undefined : join(installed, 'postern');
   const isHere = launcher !== undefined && existsSync(launcher) && pathFrom(folder, launcher) !== launcher;
-  return isHere ? pathFrom(folder, launcher) : 'postern';
+  return isHere ? shellWord(pathFrom(folder, launcher)) : 'postern';
+}
+
+/** A text as one word of a shell, in quotes if it needs them. */
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { escapeControls } from '../../log/escape-controls.ts';
 import { Failure, type Terminal } from '../command.ts';
 
 /** A value that an option gives, or a person at a terminal. */
@@ -27,7 +28,7 @@ export async function asking<T>(
   closed.catch(() => {});
 
   async function ask<A>({ prompt: text, preset, parse }: Question<A>): Promise<A> {
-    const shown = preset === undefined ? text : `${text} [${preset}]`;
+    const shown = preset === undefined ? text : `${text} [${escapeControls(preset)}]`;
     for (;;) {
       const line = (await Promise.race([prompt.question(`${shown}: `), closed])).trim();
       try {
