@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
@@ -14,6 +14,7 @@ function emptyFolder(t: TestScope) {
   t.teardown(() => rmSync(cwd, { recursive: true, force: true }));
   const file = join(cwd, 'postern.yaml');
   return {
+    cwd,
     file,
     run: (args: readonly string[], options: CommandOptions = {}) =>
       runPostern(args, { cwd, env, ...options }),
@@ -91,7 +92,7 @@ t.test('a console on base_url is a choice, of which check warns', async (t) => {
 });
 
 t.test('a file is overwritten only with --force', async (t) => {
-  const { run, read } = emptyFolder(t);
+  const { run, read, file, cwd } = emptyFolder(t);
   await run(['init', '--upstream', ':9000', '--tenant', 'first']);
   const before = read();
   t.match(await run(['init', '--upstream', ':9001']), {
@@ -101,6 +102,15 @@ t.test('a file is overwritten only with --force', async (t) => {
   t.equal(read(), before);
   t.equal((await run(['init', '--upstream', ':9001', '--force'])).code, 0);
   t.match(read(), 'http://localhost:9001');
+
+  const theirs = join(cwd, 'theirs');
+  writeFileSync(theirs, 'theirs');
+  rmSync(file);
+  symlinkSync(theirs, file);
+  t.equal((await run(['init', '--upstream', ':9001'])).code, 1);
+  t.equal((await run(['init', '--upstream', ':9001', '--force'])).code, 0);
+  t.equal(readFileSync(theirs, 'utf8'), 'theirs', 'a link is replaced');
+  t.equal(lstatSync(file).mode & 0o777, 0o644);
 });
 
 const refused = [

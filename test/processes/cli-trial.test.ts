@@ -1,6 +1,21 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { eventually } from '../support/eventually.ts';
 import { runPostern, startPostern, untilListening } from '../support/gateway/command.ts';
 import type { TestScope } from '../support/gateway/gateway.ts';
 import { runLines } from '../support/gateway/printed-lines.ts';
@@ -37,7 +52,9 @@ t.test('a trial has sign-in, console and a key, commands work on it, and init ke
   const lines = await runLines(shown);
   t.match(lines, [/^\{"id":"[^"]*","username":"admin"\}$/, /^The key: pst_/, /"code":"not_authenticated"/]);
   const [, key] = /^The key: (.*)$/.exec(lines[1]!) ?? [];
-  const requests = upstream.seen.map((seen) => [seen.target, ...seen.values('x-auth-username')]);
+  const requests = upstream.seen
+    .filter(({ target }) => !target.startsWith('/data/'))
+    .map((seen) => [seen.target, ...seen.values('x-auth-username')]);
   t.strictSame(requests, [['/', 'admin']], 'the service sees the key alone');
 
   const command = (...args: string[]) => runPostern([...args, '--json'], { cwd, env });
@@ -94,10 +111,68 @@ t.test('a trial has sign-in, console and a key, commands work on it, and init ke
   t.equal(await consoleAt(`127.0.0.1:${port}`), 404);
 });
 
+t.test('a trial keeps its data to itself', async (t) => {
+  const cwd = emptyFolder(t);
+  const data = join(cwd, 'data');
+  const refusedIn = async (upstream: string) => {
+    const args = ['serve', '--upstream', upstream, '--listen', ':0'];
+    const { code, stderr } = await startPostern(args, { cwd, env }).ended;
+    return { code, stderr };
+  };
+  // A development server of the same folder.
+  const server = createServer((request, response) => {
+    const file = join(cwd, request.url!);
+    response.statusCode = existsSync(file) ? 200 : 404;
+    response.end(existsSync(file) ? readFileSync(file) : '');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  t.strictSame(await refusedIn(url), {
+    code: 1,
+    stderr: `postern: ${url} serves the files of this folder, where a trial would keep its users and keys: start Postern in another folder\n`,
+  });
+  t.strictSame(readdirSync(cwd), [], 'nothing is left');
+
+  mkdirSync(data);
+  chmodSync(data, 0o777);
+  const cure = 'and a trial keeps its data there: start Postern in another folder\n';
+  const open = `postern: ./data can be changed by other users (chmod go-w ends that), ${cure}`;
+  t.strictSame(await refusedIn('builtin:echo'), { code: 1, stderr: open });
+  rmSync(data, { recursive: true });
+
+  const { child, ended } = await startTrial(t, cwd, 'builtin:echo');
+  t.equal(readFileSync(join(data, '.gitignore'), 'utf8'), '*\n');
+  child.kill('SIGTERM');
+  await ended;
+  const theirs = join(cwd, 'theirs');
+  writeFileSync(theirs, 'theirs');
+  rmSync(join(data, 'trial.yaml'));
+  symlinkSync(theirs, join(data, 'trial.yaml'));
+  await startTrial(t, cwd, 'builtin:echo');
+  t.equal(readFileSync(theirs, 'utf8'), 'theirs', 'a link is replaced');
+  t.equal(lstatSync(join(data, 'trial.yaml')).mode & 0o777, 0o600);
+  t.notOk(readdirSync(data).some((name) => /^[0-9a-f]{16}/.test(name)));
+});
+
 t.test('trials side by side find a port for management each', async (t) => {
   const one = await startTrial(t, emptyFolder(t), 'builtin:echo');
   const other = await startTrial(t, emptyFolder(t), 'unix:app.sock');
   t.not(one.managementPort, other.managementPort);
+  t.notMatch(one.printed().stderr, 'unencrypted');
+});
+
+t.test('a trial that other machines reach says that it is unencrypted', async (t) => {
+  const args = ['serve', '--upstream', 'builtin:echo', '--listen', '0.0.0.0:0'];
+  const { child, ended, printed } = startPostern(args, { cwd: emptyFolder(t), env });
+  t.teardown(() => child.kill('SIGKILL'));
+  await eventually('it says so', () => printed().stderr.includes('Open it in a browser'));
+  t.match(
+    printed().stderr,
+    /\npostern: passwords and keys cross the network unencrypted: only for a network that you trust\n/,
+  );
+  child.kill('SIGTERM');
+  await ended;
 });
 
 t.test('postern.yaml comes before a trial, and what is named before both', async (t) => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { ManagedProblems } from '../../administration/managed.ts';
 import type { Config } from '../../config/sections/schema.ts';
+import { isLoopbackHost } from '../../config/values/addresses.ts';
 import { createLineWriter, type LineWriter } from '../../log/line-writer.ts';
 import { createLog, type Log } from '../../log/log.ts';
 import { hostAndPort } from '../../proxy/upstream-failure.ts';
@@ -117,10 +118,19 @@ function announcement(call: Call, config: Config, gateway: RunningGateway): stri
   return [
     ...(file === undefined ? [] : [`postern: configuration: ${file}`]),
     `postern: listening on ${url}, management on http://${textOf(managementAddress)}`,
+    ...(isTrialInNetwork(call, config) ? [unencrypted] : []),
     ...(web === undefined ? [] : pageLines(web, baseUrl)),
     ...(bootstrapToken === null ? [] : [`postern: bootstrap token: ${bootstrapToken}`]),
     ...beginning(call, urls, bootstrapToken),
   ];
+}
+
+const unencrypted =
+  'postern: passwords and keys cross the network unencrypted: only for a network that you trust';
+
+/** True for a trial that other machines can reach: there, plain http is no longer a matter of this machine alone. */
+function isTrialInNetwork(call: Call, { listen }: Config): boolean {
+  return call.text('upstream') !== undefined && !isLoopbackHost(listen.host) && listen.host !== '::1';
 }
 
 /** Lines about the first steps with the gateway; for a first try, with commands to paste. */

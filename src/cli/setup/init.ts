@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { loadConfigText } from '../../config/load.ts';
@@ -23,6 +23,7 @@ import { accessScope, configurationText, type Setup } from './configuration-text
 import { commandIn, installedFolder, pathFrom, schemaFile } from './installation.ts';
 import { type Ask, asking, type Question } from './questions.ts';
 import { dataFolder, defaults, parsed, titleOf } from './trial.ts';
+import { createFile, replaceFile } from './write-file.ts';
 
 /** Values of a trial that a configuration can take over. */
 type Trial = Pick<Setup, 'baseUrl' | 'upstream' | 'title'> & { readonly management: ListenAddress };
@@ -202,7 +203,8 @@ function sentenceOf({ key, rule }: ConfigProblem): string {
 
 function write(file: string, text: string, overwrites: boolean): void {
   try {
-    writeFileSync(file, text, { flag: overwrites ? 'w' : 'wx' });
+    // The user that serves reads it, whoever writes it.
+    (overwrites ? replaceFile : createFile)(file, text, 0o644);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     throw new Failure('failed', `${file} can't be written (${code})`, error);

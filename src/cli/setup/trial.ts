@@ -1,11 +1,12 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { loadConfigText } from '../../config/load.ts';
 import type { ConfigProblem } from '../../config/report/problems.ts';
 import { parseUpstreamAddress } from '../../config/values/upstream-address.ts';
 import { hostAndPort } from '../../proxy/upstream-failure.ts';
 import { type Call, Failure } from '../command.ts';
 import { type ReadConfig, trialFile } from '../configuration.ts';
+import { problemOfFolder } from '../found-file.ts';
 import {
   freePort,
   type ListenAddress,
@@ -16,6 +17,8 @@ import {
   usedPort,
 } from './addresses.ts';
 import { configurationText, type Setup } from './configuration-text.ts';
+import { isServed } from './served-file.ts';
+import { createFile, temporaryName } from './write-file.ts';
 
 /** Folder of a trial's data, in the current one. */
 export const dataFolder = 'data';
@@ -43,7 +46,7 @@ export async function prepareTrial(call: Call): Promise<() => ReadConfig> {
   });
   const { problems = [] } = read();
   if (problems.length > 0) throw new Failure('usage', problems.map(sentenceOf).join('; '));
-  write(folder, text);
+  await write(folder, text, setup.upstream);
   return read;
 }
 
@@ -116,12 +119,30 @@ function sentenceOf({ key, rule }: ConfigProblem): string {
   return `${option} ${rule}${cure}`;
 }
 
-function write(folder: string, text: string): void {
+async function write(folder: string, text: string, upstream: string): Promise<void> {
+  const data = join(folder, dataFolder);
+  const problem = problemOfFolder(data);
+  if (problem !== undefined)
+    throw new Failure(
+      'failed',
+      `./${dataFolder} ${problem}, and a trial keeps its data there: start Postern in another folder`,
+    );
   try {
     // As the stores make it.
-    mkdirSync(join(folder, dataFolder), { recursive: true, mode: 0o700 });
-    writeFileSync(join(folder, trialFile), text, { mode: 0o600 });
+    const isNew = mkdirSync(data, { recursive: true, mode: 0o700 }) !== undefined;
+    const temporary = temporaryName(join(folder, trialFile));
+    try {
+      createFile(temporary, text, 0o600);
+      await requirePrivate(upstream, `/${dataFolder}/${basename(temporary)}`, text);
+      if (isNew) createFile(join(data, '.gitignore'), '*\n', 0o600);
+      renameSync(temporary, join(folder, trialFile));
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      if (isNew) rmSync(data, { recursive: true });
+      throw error;
+    }
   } catch (error) {
+    if (error instanceof Failure) throw error;
     const { code = '' } = error as NodeJS.ErrnoException;
     throw new Failure(
       'failed',
@@ -129,4 +150,13 @@ function write(folder: string, text: string): void {
       error,
     );
   }
+}
+
+/** Rejects with Failure if the service serves a file that was just written: everyone could get the keys of a trial from it. */
+async function requirePrivate(upstream: string, path: string, text: string): Promise<void> {
+  if (!(await isServed(upstream, path, text))) return;
+  throw new Failure(
+    'failed',
+    `${upstream} serves the files of this folder, where a trial would keep its users and keys: start Postern in another folder`,
+  );
 }
