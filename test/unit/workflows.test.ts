@@ -7,9 +7,14 @@ import { parse } from 'yaml';
 interface Step {
   readonly uses?: string;
   readonly run?: string;
+  readonly env?: object;
+  readonly with?: Readonly<Record<string, unknown>>;
 }
 interface Job {
-  readonly permissions?: object;
+  readonly needs?: string | readonly string[];
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly env?: object;
+  readonly outputs?: object;
   readonly steps?: readonly Step[];
 }
 interface Workflow {
@@ -25,6 +30,10 @@ const commandsOf = ({ jobs }: Workflow) =>
     steps.flatMap(({ run }) => (run === undefined ? [] : linesOf(run))),
   );
 
+/** Lines that hand values from job to job; by hand there is but one machine. */
+const isBetweenJobs = (line: string) => line.endsWith('>>"$GITHUB_OUTPUT"') || line === comparison;
+const comparison = 'test "$(find packages -type f -exec sha256sum {} + | sort | sha256sum)" = "$PACKAGES"';
+
 /** Lines without their indentation. */
 function linesOf(text: string): string[] {
   return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
@@ -37,7 +46,7 @@ t.test(
     const documented = [...document.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, block]) =>
       linesOf(block!),
     );
-    const commands = commandsOf(workflows.get('release.yml')!);
+    const commands = commandsOf(workflows.get('release.yml')!).filter((line) => !isBetweenJobs(line));
     t.ok(commands.length > 15);
     t.strictSame([...new Set(commands)].sort(), [...new Set(documented)].sort());
   },
@@ -55,3 +64,37 @@ for (const [name, { permissions, jobs }] of workflows)
     for (const [line, action] of texts.get(name)!.matchAll(/\buses: (\S+).*$/gm))
       if (!action!.startsWith('./')) t.match(line, /@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
+
+const release = workflows.get('release.yml')!;
+
+t.test('a release takes files of another job only as that job made them', async (t) => {
+  t.match(release.jobs.build!.outputs, { packages: /steps\.sums\.outputs\.packages/ });
+  let taken = 0;
+  for (const [name, { needs = [], steps = [] }] of Object.entries(release.jobs))
+    for (const [index, { uses }] of steps.entries()) {
+      if (!uses?.startsWith('actions/download-artifact@')) continue;
+      taken++;
+      t.ok([needs].flat().includes('build'), name);
+      const env = { PACKAGES: /needs\.build\.outputs\.packages/ };
+      t.match(steps[index + 1], { run: comparison, env }, `${name}: at once, before anything uses them`);
+    }
+  t.equal(taken, 4);
+});
+
+t.test('whatever a release runs is pinned, and sees no more than it needs', async (t) => {
+  t.notMatch(
+    texts.get('release.yml'),
+    'setup-qemu-action',
+    'nothing is emulated, which takes a privileged image',
+  );
+  for (const [name, { env = {}, permissions = {}, steps = [] }] of Object.entries(release.jobs)) {
+    t.notMatch(JSON.stringify(env), /token|secrets/, `${name}: a token is for a step`);
+    for (const { uses, with: inputs } of steps)
+      if (uses?.startsWith('docker/setup-buildx-action@')) {
+        t.match(inputs, { 'driver-opts': /^image=\S+@sha256:[0-9a-f]{64}$/ }, name);
+        t.notOk('id-token' in permissions, `${name}: what builds can't sign`);
+      }
+  }
+  t.match(release.jobs.image!.env, { SCANNER: /@sha256:[0-9a-f]{64}$/ });
+  t.match(readFileSync('.ci/run', 'utf8'), /"node-linux-\$platform@\d+\.\d+\.\d+"/);
+});
