@@ -85,7 +85,7 @@ async function backupToOutput(call: Call): Promise<void> {
 
 const chunkBytes = 256 * 1024;
 
-/** Opens a copy of the records that has no name any more. It is made beside the records: in a container, few folders are writable. */
+/** Opens a copy of the records that has lost its name. It is made beside the records: a container has few writable folders. */
 async function copyWithoutName(terminal: Terminal, { config, records }: CommandContext) {
   const address = config.stores.records;
   if (address.kind !== 'sqlite')

@@ -130,7 +130,7 @@ const unencrypted =
 
 /** True for a trial that other machines can reach: there, plain http is no longer a matter of this machine alone. */
 function isTrialInNetwork(call: Call, { listen }: Config): boolean {
-  return call.text('upstream') !== undefined && !isLoopbackHost(listen.host) && listen.host !== '::1';
+  return call.text('upstream') !== undefined && !isLoopbackHost(listen.host);
 }
 
 /** Lines about the first steps with the gateway; for a first try, with commands to paste. */

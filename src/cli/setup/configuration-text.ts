@@ -74,7 +74,7 @@ function address({ host, port }: ListenAddress): string {
 
 function proxies({ baseUrl, listen }: Setup): string {
   if (!baseUrl.startsWith('https:')) return '';
-  const isLocal = isLoopbackHost(listen.host) || listen.host === '::1';
+  const isLocal = isLoopbackHost(listen.host);
   return `
 # The proxy that has the certificate, and says who is calling.
 trusted_proxies: [${isLocal ? '127.0.0.1, "::1"' : ''}]

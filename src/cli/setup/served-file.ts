@@ -13,8 +13,7 @@ export async function isServed(upstream: string, path: string, text: string): Pr
   const options = { path, agent: false, signal: AbortSignal.timeout(timeoutMs) };
   const server =
     address.kind === 'socket' ? { socketPath: address.path } : { host: address.host, port: address.port };
-  const request: typeof requestHttp =
-    address.kind === 'server' && address.tls ? requestHttps : requestHttp;
+  const request: typeof requestHttp = address.kind === 'server' && address.tls ? requestHttps : requestHttp;
   return new Promise((resolve) => {
     const no = () => resolve(false);
     request({ ...options, ...server }, (response) => {

@@ -36,9 +36,9 @@ export function webUrlRule({ query }: { query: boolean }): TextRule {
   };
 }
 
-/** True if a host, as in `URL.hostname`, can only be this machine (RFC 6761 §6.3, RFC 1122 §3.2.1.3). */
+/** True if a host, IPv6 in brackets or not, can only be this machine (RFC 6761 §6.3, RFC 1122 §3.2.1.3). */
 export function isLoopbackHost(hostname: string): boolean {
-  return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/.test(hostname);
 }
 
 /** The issuer of an identity provider: over plain http, anyone on the network path could replace its keys. */
