@@ -4,7 +4,7 @@ import { laxReadings } from '../../rules/lax-path.ts';
 import { areaOf } from '../../rules/own-areas.ts';
 import { maxReturnToLength, returnToPattern } from '../../rules/return-to.ts';
 import { originRule, webUrlRule } from '../values/addresses.ts';
-import { filePath, type TextRule, text, title } from '../values/scalars.ts';
+import { filePath, type TextRule, text } from '../values/scalars.ts';
 
 const pathPattern = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+){1,4}$/;
 
@@ -58,7 +58,7 @@ export const web = z
       .describe(
         'Logo of the pages, a PNG, SVG or WebP image of at most 64 KiB; if omitted, Postern’s own mark.',
       ),
-    title: title().optional().describe('Title of the pages; if omitted, the tenant.'),
+    title: text().optional().describe('Title of the pages; if omitted, the tenant.'),
     contact: text(contactRule)
       .optional()
       .describe(
