@@ -15,7 +15,7 @@ import { withStores } from './with-stores.ts';
 const purposes: ReadonlySet<string> = new Set(['access-token', 'assertion', 'cookie']);
 
 const columns: readonly Column[] = [
-  { title: 'KID', wraps: true },
+  { title: 'KID' },
   { title: 'PURPOSE' },
   { title: 'ALGORITHM', drops: 1 },
   { title: 'STATUS' },

@@ -92,21 +92,32 @@ t.test('docs/getting-started.md, command by command', async (t) => {
   t.strictSame(await names(), ['ada', 'grace', 'mallory', 'nightly']);
   const before = machine.calls().length;
   await runSection('10\\. Restore');
+  const after = machine.calls().length;
   t.strictSame(
     machine
       .calls()
-      .slice(before)
+      .slice(before, after)
       .filter((call) => !call.startsWith('  '))
       .map((call) => call.split(' -- ')[0]),
     ['systemctl stop postern', 'runuser -u postern', '', 'systemctl start postern'],
     'root touches no file in folders of the service',
   );
   t.strictSame(await names(), ['ada', 'grace', 'nightly'], 'as it was at the backup');
+  await machine.run('postern user add mallory --scopes access --without-password');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await runSection('10\\. Restore');
+  t.strictSame(await names(), ['ada', 'grace', 'nightly'], 'and so it is the second time');
+  const stores = readdirSync(join(machine.folder, 'var/lib/postern'));
+  t.equal(
+    stores.filter((name) => name.startsWith('replaced')).length,
+    2,
+    'what was replaced is kept each time',
+  );
 
   machine.makeArchive('postern-0.2.0-linux-x64');
-  await runSection('9\\. Upgrade');
+  for (let upgrade = 0; upgrade < 2; upgrade += 1) await runSection('9\\. Upgrade');
   t.equal(readdirSync(join(machine.folder, 'opt')).sort().join(' '), 'postern postern.old');
-  t.equal(readdirSync(join(machine.folder, 'var/lib/postern-backup')).length, 2);
+  t.equal(readdirSync(join(machine.folder, 'var/lib/postern-backup')).length, 3);
   t.strictSame(await names(), ['ada', 'grace', 'nightly']);
 
   await machine.run('systemctl stop caddy');

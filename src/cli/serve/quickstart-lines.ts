@@ -66,30 +66,30 @@ export function trialLines(urls: GatewayUrls, credentials: FirstCredentials, pos
     token === null
       ? `NAME='your user name' PASSWORD='your password'`
       : `NAME=${username} PASSWORD=${password}`;
-  return [
-    ...withPage(urls, token, [
-      `URL=${urls.url}`,
-      variables,
-      ...(token === null ? [] : activation(token, `'"$NAME"'`)),
-      '',
-      heading('Sign in'),
-      'TOKEN=$(curl -s $URL/api/login/access-token --data-urlencode "username=$NAME" \\',
-      `  --data-urlencode "password=$PASSWORD" | ${extract('access_token')})`,
-      `test "$TOKEN" || echo 'Sign-in failed: put your user name and password in the lines above'`,
-      '',
-      heading('Mint an API key for the service, which is shown only this time'),
-      'KEY=$(curl -s $URL/api/admin/api-keys/ -H "Authorization: Bearer $TOKEN" \\',
-      `  -H 'Content-Type: application/json' -d '{"label":"first key","scopes":["${accessScope}"]}' | ${extract('key')})`,
-      'echo "The key: $KEY"',
-      '',
-      heading('Call the service without the key, which is 401, and with it'),
-      'curl -s $URL/; echo',
-      'curl -s $URL/ -H "X-API-Key: $KEY"; echo',
-    ]),
+  const lines = [
+    `URL=${urls.url}`,
+    variables,
+    ...(token === null ? [] : activation(token, `'"$NAME"'`)),
+    '',
+    heading('Sign in'),
+    'TOKEN=$(curl -s $URL/api/login/access-token --data-urlencode "username=$NAME" \\',
+    `  --data-urlencode "password=$PASSWORD" | ${extract('access_token')})`,
+    `test "$TOKEN" || echo 'Sign-in failed: put your user name and password in the lines above'`,
+    '',
+    heading('Mint an API key for the service, which is shown only this time'),
+    'KEY=$(curl -s $URL/api/admin/api-keys/ -H "Authorization: Bearer $TOKEN" \\',
+    `  -H 'Content-Type: application/json' -d '{"label":"first key","scopes":["${accessScope}"]}' | ${extract('key')})`,
+    'echo "The key: $KEY"',
+    '',
+    heading('Call the service without the key, which is 401, and with it'),
+    'curl -s $URL/; echo',
+    'curl -s $URL/ -H "X-API-Key: $KEY"; echo',
+  ];
+  return withPage(urls, token, lines, [
     `Commands in this folder work on this trial: ${postern} user list`,
     `To keep it, with its users and keys: ${postern} init`,
     '',
-  ];
+  ]);
 }
 
 /** The address of the form for the first administrator, with the token filled in; undefined if there is no such form. */
@@ -115,13 +115,18 @@ function printedLines(
   ]);
 }
 
-/** Shell lines, indented, after the address of the page to begin with if there are pages. */
-function withPage(urls: GatewayUrls, bootstrapToken: string | null, lines: readonly string[]): string[] {
+/** Shell lines, indented, and last, where a terminal still shows it, the address of the page to begin with if there are pages. */
+function withPage(
+  urls: GatewayUrls,
+  bootstrapToken: string | null,
+  lines: readonly string[],
+  more: readonly string[] = [],
+): string[] {
   const { url, pages } = urls;
   const indented = lines.map((line) => (line === '' ? '' : `  ${line}`));
   if (pages === null) return ['', 'Try it in another terminal:', '', ...indented, ''];
   const page = activationAddress(urls, bootstrapToken) ?? `${url}${pages.start}`;
-  return ['', `Open it in a browser: ${page}`, '', 'Or try it in another terminal:', '', ...indented, ''];
+  return ['', 'For another terminal:', '', ...indented, '', ...more, `Open it in a browser: ${page}`, ''];
 }
 
 function signingIn({ bootstrapToken }: FirstCredentials): string[] {
