@@ -39,7 +39,13 @@ t.test('docs/getting-started.md, command by command', async (t) => {
   const upstream = await startRecordingUpstream();
   t.teardown(() => upstream.close());
   const first = guessPort();
-  const ports = { 9000: Number(new URL(upstream.url).port), 8080: first, 443: first + 1, 80: first + 2 };
+  const ports = {
+    9000: Number(new URL(upstream.url).port),
+    8080: first,
+    443: first + 1,
+    80: first + 2,
+    9090: first + 3,
+  };
   const acme = await acmeServer(t, ports);
   const machine = createMachine(t, ports, { acme, archive: releasedArchive(t) });
   const ran = new Set<string>();
@@ -58,6 +64,15 @@ t.test('docs/getting-started.md, command by command', async (t) => {
   machine.makeArchive('postern-0.1.0-linux-x64');
   await runSection('1\\. Install');
   t.match((await runSection('2\\. Configure')).join(''), /no problems/);
+  // `init` has written a port that was free, and other tests may take it meanwhile.
+  const configured = join(machine.folder, 'etc/postern/postern.yaml');
+  const [, chosen] = /^management: \{ host: 127\.0\.0\.1, port: (\d+) \}$/m.exec(
+    readFileSync(configured, 'utf8'),
+  )!;
+  writeFileSync(
+    configured,
+    readFileSync(configured, 'utf8').replace(`port: ${chosen}`, `port: ${ports[9090]}`),
+  );
   await runSection('3\\. Run it');
   t.match(machine.calls(), [/^useradd --system .* postern$/], 'the user comes before the rest');
   t.ok(
@@ -123,11 +138,10 @@ t.test('docs/getting-started.md, command by command', async (t) => {
   await machine.run('systemctl stop caddy');
   const [certbot, restart] = blocksOf('Without Caddy: certbot');
   await machine.run(certbot!);
-  const file = join(machine.folder, 'etc/postern/postern.yaml');
-  const { trusted_proxies: _, ...config } = parse(readFileSync(file, 'utf8'));
+  const { trusted_proxies: _, ...config } = parse(readFileSync(configured, 'utf8'));
   const listen = parse(blocksOf('Without Caddy: certbot', 'yaml')[0]!).listen;
   writeFileSync(
-    file,
+    configured,
     stringify({ ...config, listen: { ...listen, port: ports[443] } }).replace(
       /^management:\n {2}host: (.*)\n {2}port: (.*)$/m,
       'management: { host: $1, port: $2 }',

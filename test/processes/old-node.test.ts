@@ -49,8 +49,8 @@ if (old !== undefined) {
   });
 
   t.test('Ctrl-C on a terminal counts once', async (t) => {
-    // The second one would end it with exit code 1.
-    const command = [old, launcher, 'serve', '--config', config].map((part) => `'${part}'`).join(' ');
+    // The second one would end it with exit code 1. No shell may stay between: it would end by the same Ctrl-C.
+    const command = `exec ${[old, launcher, 'serve', '--config', config].map((part) => `'${part}'`).join(' ')}`;
     const child = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
       env: plain,
       stdio: ['pipe', 'pipe', 'inherit'],
