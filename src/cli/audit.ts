@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAnyId, presentAuditEvent } from '../administration/audit.ts';
-import { escapeControls } from '../log/escape-controls.ts';
 import { jsonText } from '../log/json-text.ts';
 import { personName } from '../log/person-name.ts';
 import type { AuditEvent } from '../stores/audit.ts';
 import type { ListPosition } from '../stores/list-query.ts';
 import { type Call, Failure } from './command.ts';
-import { type Column, printTable } from './table.ts';
+import { type Column, layOut, printTable, tableWidth } from './table.ts';
 import { firstSignal, readableTime, writeOut } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
@@ -24,16 +23,23 @@ export async function listAudit(call: Call): Promise<void> {
   const stopped = isFollowing ? firstSignal(call.terminal) : Promise.resolve();
   await withStores(call, async (context) => {
     const { events, last } = await newest(context, call.text('event'), limit);
-    const nameOf = createNames(context);
+    const names = createNames(context, call.terminal);
     if (!isFollowing) {
-      const rows = await Promise.all(events.map((event) => rowOf(event, nameOf)));
+      const rows = await Promise.all(events.map((event) => rowOf(event, names)));
       const none = 'There are no audit events.';
       await printTable(call, events.map(presentAuditEvent), { columns, rows, none });
       return;
     }
-    if (!call.isSet('json')) await writeOut(call.terminal, lineOf(columns.map(({ title }) => title)));
-    for (const event of events) await printEvent(call, event, nameOf);
-    await follow(call, context, { value: last, id: afterAnyId }, { nameOf, stopped });
+    const { head, linesOf } = layOut(columns, [usualRow], tableWidth(call.terminal));
+    const print = async (event: AuditEvent) => {
+      const lines = call.isSet('json')
+        ? [jsonText(presentAuditEvent(event))]
+        : linesOf(await rowOf(event, names));
+      await writeOut(call.terminal, `${lines.join('\n')}\n`);
+    };
+    if (!call.isSet('json')) await writeOut(call.terminal, `${head.join('\n')}\n`);
+    for (const event of events) await print(event);
+    await follow(call, context, { value: last, id: afterAnyId }, { print, stopped });
   });
 }
 
@@ -76,7 +82,10 @@ async function follow(
   call: Call,
   { records }: CommandContext,
   start: ListPosition,
-  { nameOf, stopped }: { readonly nameOf: NameOf; readonly stopped: Promise<void> },
+  {
+    print,
+    stopped,
+  }: { readonly print: (event: AuditEvent) => Promise<void>; readonly stopped: Promise<void> },
 ): Promise<void> {
   const ending = new AbortController();
   void stopped.then(() => ending.abort());
@@ -85,7 +94,7 @@ async function follow(
   while (!ending.signal.aborted) {
     const { items } = await records.listAuditEvents({ ...order, from, size: pageSize });
     for (const event of items) {
-      await printEvent(call, event, nameOf);
+      await print(event);
       from = { value: event.seq, id: event.id };
     }
     if (items.length < pageSize)
@@ -96,28 +105,18 @@ async function follow(
 const columns: readonly Column[] = [
   { title: 'TIME' },
   { title: 'EVENT' },
-  { title: 'OUTCOME', drops: 2 },
+  { title: 'OUTCOME', leaves: 4, goesBelow: true },
   { title: 'ACTOR', wraps: true },
-  { title: 'TARGET', wraps: true },
-  { title: 'ADDRESS', drops: 1 },
-  { title: 'DETAIL', wraps: true, drops: 3 },
+  { title: 'TARGET', wraps: true, leaves: 2, goesBelow: true },
+  { title: 'ADDRESS', leaves: 3, goesBelow: true },
+  { title: 'DETAIL', wraps: true, leaves: 1, goesBelow: true },
 ];
-/** Widths of columns with `--follow`, when those of later events are unknown. */
-const followedWidths = [20, 22, 7, 16, 16, 15];
+/** Words as long as most, for the layout of `--follow`, when later events are unknown. */
+const usualRow = [[20], [22], [7], [16], [16, 8], [15], [16, 16, 16]].map((words) =>
+  words.map((length) => 'x'.repeat(length)).join(' '),
+);
 
-async function printEvent(call: Call, event: AuditEvent, nameOf: NameOf): Promise<void> {
-  const line = call.isSet('json')
-    ? `${jsonText(presentAuditEvent(event))}\n`
-    : lineOf(await rowOf(event, nameOf));
-  await writeOut(call.terminal, line);
-}
-
-function lineOf(row: readonly string[]): string {
-  const padded = row.map((cell, column) => escapeControls(cell).padEnd(followedWidths[column] ?? 0));
-  return `${padded.join('  ').trimEnd()}\n`;
-}
-
-async function rowOf(event: AuditEvent, nameOf: NameOf): Promise<string[]> {
+async function rowOf(event: AuditEvent, { nameOf, shownId }: Names): Promise<string[]> {
   const { target, changes, repeated } = event;
   const detail = [
     event.reason,
@@ -135,7 +134,7 @@ async function rowOf(event: AuditEvent, nameOf: NameOf): Promise<string[]> {
       ? ''
       : target.type === 'user'
         ? await nameOf(target.id)
-        : `${target.type} ${target.id}${target.label === undefined ? '' : ` ${jsonText(target.label)}`}`,
+        : `${target.type} ${shownId(target.id)}${target.label === undefined ? '' : ` ${jsonText(target.label)}`}`,
     event.address ?? '',
     detail.filter((part) => part !== undefined && part !== '').join(' '),
   ];
@@ -149,21 +148,33 @@ function differences(
   return [...added.map((name) => `+${kind}${name}`), ...removed.map((name) => `-${kind}${name}`)];
 }
 
-async function actorOf({ actor, event }: AuditEvent, nameOf: NameOf): Promise<string> {
+async function actorOf({ actor, event }: AuditEvent, nameOf: Names['nameOf']): Promise<string> {
   if (actor.user !== null) return nameOf(actor.user);
   // No one else makes a user without a credential.
   return actor.kind === 'anonymous' && event === 'user_created' ? 'bootstrap token' : actor.kind;
 }
 
-/** Finds the name of a user, as it is shown among other words. */
-type NameOf = (id: string) => Promise<string>;
+/** The words that stand for ids in a row. */
+interface Names {
+  /** The name of a user, as it is shown among other words; a removed user's id stands for it. */
+  readonly nameOf: (id: string) => Promise<string>;
+  readonly shownId: (id: string) => string;
+}
 
-/** Creates the lookup of users' names by id. Each is read once; a removed user's id stands for the name. */
-function createNames({ records }: CommandContext): NameOf {
+/** Creates the words for ids; each user is read once. On a terminal an id is its end alone, which tells ids of one time apart. */
+function createNames({ records }: CommandContext, { stdout }: Call['terminal']): Names {
   const names = new Map<string, string>();
-  return async (id) => {
-    const name = names.get(id) ?? personName((await records.findUser(id))?.user.username ?? id);
+  const shownId = (id: string) => (stdout.isTTY && id.length > longestShown ? `…${id.slice(-6)}` : id);
+  async function nameOf(id: string): Promise<string> {
+    const known = names.get(id);
+    if (known !== undefined) return known;
+    const user = (await records.findUser(id))?.user;
+    const name = user === undefined ? shownId(id) : personName(user.username);
     names.set(id, name);
     return name;
-  };
+  }
+  return { nameOf, shownId };
 }
+
+/** Length of the longest id that is a word, such as that of the built-in scope set, or a number. */
+const longestShown = 16;

@@ -90,11 +90,11 @@ const columns: readonly Column[] = [
   { title: 'LABEL', wraps: true },
   { title: 'USER', wraps: true },
   { title: 'STATUS' },
-  { title: 'EXPIRES', drops: 3 },
-  { title: 'LAST USED', drops: 2 },
-  { title: 'KEY', drops: 1 },
-  { title: 'SCOPE SETS', wraps: true, drops: 4 },
-  { title: 'SCOPES', wraps: true, drops: 5 },
+  { title: 'EXPIRES', leaves: 5, goesBelow: true },
+  { title: 'LAST USED', leaves: 4, goesBelow: true },
+  { title: 'KEY', leaves: 3, goesBelow: true },
+  { title: 'SCOPE SETS', wraps: true, leaves: 2, goesBelow: true },
+  { title: 'SCOPES', wraps: true, leaves: 1, goesBelow: true },
 ];
 
 /** `key list`: prints all keys, or those of a user, newest first, without their secrets. */

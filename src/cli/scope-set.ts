@@ -21,7 +21,7 @@ import { type CommandContext, withStores } from './with-stores.ts';
 const columns: readonly Column[] = [
   { title: 'NAME', wraps: true },
   { title: 'KIND' },
-  { title: 'CHANGED', drops: 1 },
+  { title: 'CHANGED', leaves: 1 },
   { title: 'SCOPES', wraps: true },
   { title: 'DESCRIPTION', wraps: true },
 ];

@@ -38,10 +38,10 @@ const columns: readonly Column[] = [
   { title: 'USER', wraps: true },
   { title: 'CLIENT', wraps: true },
   { title: 'LAST USED' },
-  { title: 'EXPIRES', drops: 4 },
-  { title: 'CREATED', drops: 1 },
-  { title: 'ADDRESS', drops: 3 },
-  { title: 'METHOD', drops: 2 },
+  { title: 'EXPIRES', leaves: 3, goesBelow: true },
+  { title: 'CREATED', leaves: 1, goesBelow: true },
+  { title: 'ADDRESS', leaves: 4, goesBelow: true },
+  { title: 'METHOD', leaves: 2, goesBelow: true },
 ];
 
 /** `session revoke ID | --user NAME | --all`: ends these sessions in every gateway on the stores. */

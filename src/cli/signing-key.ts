@@ -17,12 +17,12 @@ const purposes: ReadonlySet<string> = new Set(['access-token', 'assertion', 'coo
 const columns: readonly Column[] = [
   { title: 'KID' },
   { title: 'PURPOSE' },
-  { title: 'ALGORITHM', drops: 1 },
+  { title: 'ALGORITHM', leaves: 1, goesBelow: true },
   { title: 'STATUS' },
-  { title: 'PUBLISHED', drops: 2 },
-  { title: 'SIGNS FROM', drops: 3 },
-  { title: 'UNTIL', drops: 4 },
-  { title: 'EXPIRES', drops: 5 },
+  { title: 'PUBLISHED', leaves: 2, goesBelow: true },
+  { title: 'SIGNS FROM', leaves: 3, goesBelow: true },
+  { title: 'UNTIL', leaves: 4, goesBelow: true },
+  { title: 'EXPIRES', leaves: 5, goesBelow: true },
 ];
 
 /** `signing-key list`: prints all keys, newest first, without anything private. */

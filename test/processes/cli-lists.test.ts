@@ -53,8 +53,26 @@ t.test('every list fits a terminal of 80 columns, and is whole on a pipe', async
       false,
     );
   }
-  const keys = (await folder.run(['key', 'list'], { input: new PassThrough() })).stdout;
-  t.match(keys, /^ID +LABEL +USER +STATUS +SCOPES$/m, 'what a key may do is left out last');
+  const onTerminal = async (list: string) =>
+    (await folder.run([list, 'list'], { input: new PassThrough() })).stdout;
+  const keys = await onTerminal('key');
+  t.match(
+    keys,
+    /^ID +LABEL +USER +STATUS +EXPIRES\n[0-9a-f-]{36} +export of every +nightly +active +never$/m,
+    'ids stay whole',
+  );
+  t.match(keys, /^ {4}LAST USED never {2}KEY \w+…$/m);
+  t.match(keys, /^ {4}SCOPES apikeys:read apikeys:write audit:read /m, 'no column is lost');
+  const audit = await onTerminal('audit');
+  t.match(audit, /^TIME +EVENT +OUTCOME +ACTOR +ADDRESS$/m);
+  t.match(audit, /^\S+ \S+ {2}login_succeeded +success +ada +127\.0\.0\.1\n {4}TARGET session …[\w-]{6}/m);
+  t.match(audit, /^ {4}TARGET api_key …[0-9a-f]{6} "export of every night"/m);
+  t.match((await folder.run(['audit', 'list'])).stdout, / api_key [0-9a-f-]{36} "export/, 'whole on a pipe');
+  t.match(await onTerminal('session'), /^ {4}EXPIRES .* ADDRESS 127\.0\.0\.1$/m);
+  t.match(
+    await onTerminal('signing-key'),
+    /^KID +PURPOSE +STATUS[ A-Z]*\n\S+ [^\n]*\n {4}ALGORITHM \S+ {2}PUBLISHED /m,
+  );
   t.match(
     (await folder.run(['user', 'list'])).stdout,
     /^nightly +service +enabled +never +apikeys:read .*-[0-9a-f]{12}$/m,

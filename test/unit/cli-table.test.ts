@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { clientName, programs, systems } from '../../src/cli/client-name.ts';
-import { table } from '../../src/cli/table.ts';
+import { layOut, table } from '../../src/cli/table.ts';
 
 const columns = [
   { title: 'ID' },
   { title: 'NAME', wraps: true },
-  { title: 'SCOPES', wraps: true, drops: 2 },
-  { title: 'ADDRESS', drops: 1 },
+  { title: 'SCOPES', wraps: true, leaves: 2 },
+  { title: 'ADDRESS', leaves: 1 },
 ];
 const scopes = 'apikeys:read apikeys:write audit:read scopes:read';
 const rows = [
@@ -37,7 +37,7 @@ t.test('long cells continue below, and share the room', async (t) => {
   ]);
 });
 
-t.test('then columns are left out by their rank, and named', async (t) => {
+t.test('then columns leave by their rank, and are named', async (t) => {
   t.strictSame(table(columns, rows, 50).split('\n'), [
     'ID             NAME              SCOPES',
     '019ab1d5-6a1e  ada               apikeys:read',
@@ -58,6 +58,78 @@ t.test('then columns are left out by their rank, and named', async (t) => {
     'Left out here: SCOPES, ADDRESS (see',
     '--json).',
   ]);
+});
+
+const below = [
+  { title: 'ID' },
+  { title: 'NAME', wraps: true },
+  { title: 'SCOPES', wraps: true, leaves: 1, goesBelow: true },
+  { title: 'ADDRESS', leaves: 2, goesBelow: true },
+  { title: 'NOTE', leaves: 3 },
+];
+
+t.test('cells of columns that have left go on below their row, with their titles', async (t) => {
+  const rows = [
+    ['019ab1d5-6a1e', 'ada', scopes, '192.168.178.20', 'one note'],
+    ['019ab1d5-6a1f', 'grace', '', '127.0.0.1', 'another'],
+    ['019ab1d5-6a20', 'nightly', '', '', ''],
+  ];
+  t.strictSame(table(below, rows, 40).split('\n'), [
+    'ID             NAME     NOTE',
+    '019ab1d5-6a1e  ada      one note',
+    '    SCOPES apikeys:read apikeys:write',
+    '    audit:read scopes:read',
+    '    ADDRESS 192.168.178.20',
+    '019ab1d5-6a1f  grace    another',
+    '    ADDRESS 127.0.0.1',
+    '019ab1d5-6a20  nightly',
+  ]);
+  t.strictSame(table(below, rows, 28).split('\n'), [
+    'ID             NAME',
+    '019ab1d5-6a1e  ada',
+    '    SCOPES apikeys:read',
+    '    apikeys:write audit:read',
+    '    scopes:read',
+    '    ADDRESS 192.168.178.20',
+    '019ab1d5-6a1f  grace',
+    '    ADDRESS 127.0.0.1',
+    '019ab1d5-6a20  nightly',
+    '',
+    'Left out here: NOTE (see',
+    '--json).',
+  ]);
+  t.equal(table(below, rows).split('\n').length, 4, 'where there is room, each row is one line');
+});
+
+t.test('ids and words stay whole while a column can leave instead', async (t) => {
+  const uuid = '019ab1d5-6a1e-7c7b-b3e1-0f5c2a3d4e5f';
+  const rows = [['1', 'administrator', `session ${uuid}`, '127.0.0.1', 'an outcome']];
+  for (let width = 45; width < 120; width++) {
+    const lines = table(below, rows, width).split('\n');
+    t.strictSame(
+      lines.filter((line) => line.length > width),
+      [],
+      `${width}`,
+    );
+    for (const word of ['administrator', uuid, '127.0.0.1'])
+      t.ok(
+        lines.some((line) => line.includes(word)),
+        `${word} at ${width}`,
+      );
+  }
+});
+
+t.test('later rows keep to a layout, and on a pipe nothing wraps', async (t) => {
+  const sample = [['x'.repeat(13), 'x'.repeat(8), 'x'.repeat(8), 'x'.repeat(9), '']];
+  const row = ['019ab1d5-6a1e', 'a longer name', 'some scopes', '127.0.0.1', ''];
+  const bounded = layOut(below, sample, 50);
+  t.strictSame(bounded.head, ['ID             NAME      SCOPES    ADDRESS    NOTE']);
+  t.strictSame(bounded.linesOf(row), [
+    '019ab1d5-6a1e  a longer  some      127.0.0.1',
+    '               name      scopes',
+  ]);
+  const { linesOf } = layOut(below, sample, Number.POSITIVE_INFINITY);
+  t.strictSame(linesOf(row), ['019ab1d5-6a1e  a longer name  some scopes  127.0.0.1']);
 });
 
 t.test('long words are broken, and what controls a terminal is escaped', async (t) => {

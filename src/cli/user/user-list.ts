@@ -10,10 +10,10 @@ const columns: readonly Column[] = [
   { title: 'USERNAME', wraps: true },
   { title: 'KIND' },
   { title: 'STATE' },
-  { title: 'LAST LOGIN', drops: 2 },
+  { title: 'LAST LOGIN', leaves: 2 },
   { title: 'SCOPE SETS', wraps: true },
   { title: 'SCOPES', wraps: true },
-  { title: 'ID', drops: 1 },
+  { title: 'ID', leaves: 1 },
 ];
 
 /** `user list`: prints all users by name. */
