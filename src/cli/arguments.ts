@@ -50,7 +50,6 @@ export function parseCall(command: Command, args: readonly string[], terminal: T
   const text = (option: string) => values[option] as string | undefined;
   return {
     terminal,
-    saysChanges: command.saysChanges ?? false,
     operands: positionals,
     isSet: (option) => values[option] === true,
     creates: values.create === true ? 'always' : command.stores === 'first-start' ? 'first-start' : 'never',

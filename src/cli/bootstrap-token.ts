@@ -2,7 +2,7 @@ import { operator } from '../administration/caller.ts';
 import { newBootstrapToken } from '../runtime/bootstrap.ts';
 import type { BootstrapState } from '../stores/records.ts';
 import { type Call, Failure } from './command.ts';
-import { printResult } from './terminal.ts';
+import { printResult, tell } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
 /** `bootstrap-token [--reset]`: prints the token for creating the first administrator, alone on standard output. */
@@ -12,6 +12,7 @@ export async function bootstrapToken(call: Call): Promise<void> {
       throw new Failure('failed', 'activation is not served by Postern: endpoints.bootstrap is upstream');
     const token = call.isSet('reset') ? await resetToken(context) : await currentToken(context);
     await printResult(call, { token }, token);
+    if (call.isSet('reset')) tell(call, 'activation is open again, with this token alone');
   });
 }
 

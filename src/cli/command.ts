@@ -42,8 +42,6 @@ export interface Command {
    * earlier start. Default: it opens them, and without `--create` they must exist.
    */
   readonly stores?: 'none' | 'first-start';
-  /** True if the result says what the audit events of the command say; on a terminal they aren't written then. */
-  readonly saysChanges?: boolean;
   /** True if there is no result that `--json` could print. */
   readonly hasNoResult?: boolean;
   /** Resolves when the command is done; rejects with {@link Failure} if it can't be done. */
@@ -56,8 +54,6 @@ export interface Call {
   /** In the order of the command's `operands`. */
   readonly operands: readonly string[];
   isSet(option: string): boolean;
-  /** As {@link Command.saysChanges}. */
-  readonly saysChanges: boolean;
   /** Says when missing files of the stores are created. */
   readonly creates: Creation;
   text(option: string): string | undefined;

@@ -12,7 +12,7 @@ import { type Call, Failure } from './command.ts';
 import { refusedAs, requireFields } from './failures.ts';
 import { allKeys, requireScopeSets, requireScopes, requireUser } from './lookups.ts';
 import { type Column, printTable } from './table.ts';
-import { printJsonAlone, printResult, readableMinute } from './terminal.ts';
+import { printJsonAlone, printResult, readableMinute, readableTime, tell } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
 /** The last instant of a `Date` (ECMA-262 §21.4.1.1). */
@@ -49,7 +49,10 @@ export async function createKey(call: Call): Promise<void> {
       throw isUnusable(owner.username);
     });
     await warnOfScopesNotHeld(call, context, owner, heldScopes(listed.key.scopes, sets, catalogue));
-    await printResult(call, { ...present(context, listed), key: raw }, raw);
+    const shown = present(context, listed);
+    await printResult(call, { ...shown, key: raw }, raw);
+    const end = shown.expires === null ? '' : `; it expires at ${readableTime(shown.expires)}`;
+    tell(call, `key ${jsonText(label)} of ${jsonText(owner.username)} is created, and not shown again${end}`);
   });
 }
 
@@ -132,6 +135,10 @@ export async function deleteKey(call: Call): Promise<void> {
     const deleted = await revokeKey(context, operator, id, { children }).catch(noSuchKey(id));
     if (children) await printJsonAlone(call, deleted);
     else if (found !== undefined) await printJsonAlone(call, present(context, found));
+    const what = found === undefined ? 'the key' : `key ${jsonText(found.key.label)}`;
+    const others = deleted.length - 1;
+    const minted = others === 0 ? '' : `, with ${others} minted with it`;
+    tell(call, `${what} is deleted${minted}, and refused from now on`);
   });
 }
 
@@ -150,6 +157,7 @@ export async function giveKey(call: Call): Promise<void> {
     const { key, sets } = moved;
     await warnOfScopesNotHeld(call, context, newOwner, heldScopes(key.scopes, sets, context.catalogue));
     await printJsonAlone(call, present(context, moved));
+    tell(call, `key ${jsonText(key.label)} belongs to ${jsonText(newOwner.username)} now`);
   });
 }
 
@@ -158,7 +166,7 @@ function isUnusable(username: string): Failure {
 }
 
 function noSuchKey(id: string) {
-  return refusedAs('not_found', `no key with id ${jsonText(id)}`);
+  return refusedAs('not_found', `no key with id ${jsonText(id)}: key list shows the ids`);
 }
 
 /** A key as the HTTP API shows it with `hydrate`. */

@@ -15,7 +15,7 @@ import { type Call, Failure } from './command.ts';
 import { refusedAs, requireFields } from './failures.ts';
 import { allScopeSets, requireScopeSets, requireScopes } from './lookups.ts';
 import { type Column, printTable } from './table.ts';
-import { printJsonAlone, printResult, readableMinute } from './terminal.ts';
+import { printJsonAlone, printResult, readableMinute, tell } from './terminal.ts';
 import { type CommandContext, withStores } from './with-stores.ts';
 
 const columns: readonly Column[] = [
@@ -53,6 +53,7 @@ export async function addScopeSet(call: Call): Promise<void> {
       refusedAs('conflict', isTaken(form.name)),
     );
     await printResult(call, presentScopeSet(made, context.catalogue), made.id);
+    tell(call, `scope set ${jsonText(made.name)} is created`);
   });
 }
 
@@ -63,28 +64,38 @@ export async function setScopeSet(call: Call): Promise<void> {
   const description = call.text('description');
   if (scopes === undefined && name === undefined && description === undefined)
     throw new Failure('usage', 'scope-set set needs --scopes, --name or --description');
-  await withScopeSet(call, async (context, id) => {
+  const change = async (context: CommandContext, id: string) => {
     const form = requireFields(scopeSetPatch([...context.catalogue]), {
       ...(name !== undefined && { name }),
       ...(description !== undefined && { description }),
       ...(scopes !== undefined && { scopes: requireScopes(context, scopes) }),
     });
     return changeScopeSet(context, operator, id, form).catch(refusedAs('conflict', isTaken(form.name ?? '')));
+  };
+  await withScopeSet(call, change, (set) => {
+    const holds = set.scopes.length === 0 ? 'no scopes' : set.scopes.join(' ');
+    return `scope set ${jsonText(set.name)} is changed, and gives ${holds} to whoever holds it`;
   });
 }
 
 /** `scope-set remove NAME`: removes a set that no user, identity or key holds. */
 export async function deleteScopeSet(call: Call): Promise<void> {
   const inUse = `${jsonText(call.operands[0])} is in use: take it from every user, identity and key first`;
-  await withScopeSet(call, (context, id) =>
-    removeScopeSet(context, operator, id).catch(refusedAs('in_use', inUse)),
+  await withScopeSet(
+    call,
+    (context, id) => removeScopeSet(context, operator, id).catch(refusedAs('in_use', inUse)),
+    ({ name }) => `scope set ${jsonText(name)} is removed`,
   );
 }
 
-/** Does `work` on the set that the operand names; with `--json`, prints the set that `work` resolves to. */
+/**
+ * Does `work` on the set that the operand names, and says so with the sentence; with `--json`, prints the set that `work`
+ * resolves to instead.
+ */
 async function withScopeSet(
   call: Call,
   work: (context: CommandContext, id: string) => Promise<ScopeSetRecord>,
+  sentence: (changed: ReturnType<typeof presentScopeSet>) => string,
 ): Promise<void> {
   const who = jsonText(call.operands[0]);
   await withStores(call, async (context) => {
@@ -94,7 +105,9 @@ async function withScopeSet(
     const changed = await work(context, set!.id)
       .catch(refusedAs('managed', `${who} is kept by the configuration: change it there`))
       .catch(refusedAs('not_found', `${who} was removed in the meantime`));
-    await printJsonAlone(call, presentScopeSet(changed, context.catalogue));
+    const shown = presentScopeSet(changed, context.catalogue);
+    await printJsonAlone(call, shown);
+    tell(call, sentence(shown));
   });
 }
 

@@ -77,7 +77,8 @@ async function revokeOne(context: CommandContext, id: string): Promise<void> {
   const ended = await endSession(context, id, origin, () => ({ actor })).catch(
     refusedAs('store_unavailable', unavailable),
   );
-  if (ended === undefined) throw new Failure('failed', `no live session with id ${jsonText(id)}`);
+  if (ended === undefined)
+    throw new Failure('failed', `no live session with id ${jsonText(id)}: session list shows the ids`);
 }
 
 /** Ends all sessions of a user; resolves to the ids of those in the session store, or to undefined if it is unavailable. */

@@ -74,7 +74,7 @@ export async function refuseSigningKey(call: Call): Promise<void> {
   const [kid] = call.operands as readonly [string];
   await withStores(call, async (context) => {
     const signer = await revokeSigningKey(context, operator, kid, context.config).catch(
-      refusedAs('not_found', `no signing key with kid ${jsonText(kid)}`),
+      refusedAs('not_found', `no signing key with kid ${jsonText(kid)}: signing-key list shows them`),
     );
     const text = signer === undefined ? 'Nothing signs in its place.' : `${signer.kid} signs now.`;
     await printResult(call, { revoked: kid, signs_now: signer?.kid ?? null }, text);

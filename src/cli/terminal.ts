@@ -34,6 +34,11 @@ export async function printJsonAlone(call: Call, value: unknown): Promise<void> 
   if (call.isSet('json')) await printResult(call, value, '');
 }
 
+/** Says on standard error, for people, what a command has done; with `--json` the result alone says it. */
+export function tell(call: Call, sentence: string): void {
+  if (!call.isSet('json')) call.terminal.stderr.write(`postern: ${sentence}\n`);
+}
+
 /**
  * Writes to standard output and waits until that is done: a key that is shown only once must not get lost silently. Rejects with
  * Failure.

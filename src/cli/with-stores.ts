@@ -97,11 +97,11 @@ export async function withStores(call: Call, work: Work): Promise<void> {
 }
 
 /**
- * The writer of audit lines to standard error. On a terminal, lines of a command whose result says the same are held back;
- * `release` writes them after all, because a command that failed has no result.
+ * The writer of audit lines to standard error. On a terminal they are held back, where commands say what they did in a sentence;
+ * `release` writes them after all, because a command that failed says nothing of what it did before.
  */
 function heldBack(call: Call, log: Log): { readonly audit: Log['audit']; readonly release: () => void } {
-  if (!call.saysChanges || call.isSet('json') || !call.terminal.stderr.isTTY)
+  if (call.isSet('json') || !call.terminal.stderr.isTTY)
     return { audit: (entry) => log.audit(entry), release() {} };
   const held: AuditEntry[] = [];
   return {

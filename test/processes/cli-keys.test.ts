@@ -37,7 +37,7 @@ t.test('a key made on the command line works at the running gateway until it is 
   t.equal((await api.send({ ...asset, apiKey })).status, 401);
   t.match(await folder.run(['key', 'revoke', id]), {
     code: 1,
-    stderr: `postern: no key with id "${id}"\n`,
+    stderr: `postern: no key with id "${id}": key list shows the ids\n`,
   });
 });
 

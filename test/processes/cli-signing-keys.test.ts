@@ -95,7 +95,7 @@ t.test('a revoked key is refused within a second, and sessions go on', async (t)
   for (const each of [gateway, second]) t.ok(await works(each, json.access_token));
   t.match(await folder.run(['signing-key', 'revoke', kid]), {
     code: 1,
-    stderr: `postern: no signing key with kid "${kid}"\n`,
+    stderr: `postern: no signing key with kid "${kid}": signing-key list shows them\n`,
   });
 });
 

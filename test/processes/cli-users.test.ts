@@ -209,7 +209,8 @@ t.test('the last enabled administrator stays', async (t) => {
   for (const command of ['disable', 'remove']) {
     const { code, stderr } = await folder.run(['user', command, 'root']);
     t.equal(code, 1);
-    t.equal(stderr, "postern: The last enabled administrator can't be removed\n");
+    const cure = 'user add NAME --admin or user set NAME --admin makes another one';
+    t.equal(stderr, `postern: "root" is the last enabled administrator, and stays: ${cure}\n`);
   }
   t.match((await folder.run(['user', 'list', '--json'])).json, [{ username: 'root', disabled: false }]);
 });

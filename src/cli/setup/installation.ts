@@ -29,6 +29,6 @@ export function commandIn(folder: string, env: NodeJS.ProcessEnv, installed = in
 }
 
 /** A text as one word of a shell, in quotes if it needs them. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

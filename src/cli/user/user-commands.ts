@@ -23,7 +23,6 @@ export const userCommands: readonly Command[] = [
     operands: ['NAME'],
     summary: 'Create a user',
     example: 'user add ada --admin --display-name "Ada Lovelace"',
-    saysChanges: true,
     details: passwordSource,
     options: {
       admin: { help: 'grant every scope' },
@@ -84,7 +83,6 @@ sets, and an empty text clears a field`,
     operands: ['NAME'],
     summary: 'Print an address for setting a password',
     example: 'user invite grace',
-    saysChanges: true,
     details: `There the user sets a password that no one else knows; without web in the configuration it is a token for POST
 /api/login/invitation. It is shown this once and is valid for seven days, or until another is made`,
     run: async (call) => (await import('./user.ts')).inviteUser(call),

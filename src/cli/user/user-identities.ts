@@ -16,7 +16,7 @@ import { changeNamedUser, isGone, neverSignsIn } from './with-user.ts';
 
 /** `user link NAME`: links an identity, which signs in as this user from now on. */
 export async function linkIdentity(call: Call): Promise<void> {
-  await changeNamedUser(call, async (context, user) => {
+  const change = async (context: CommandContext, user: User) => {
     const identity = requireIdentity(call, context);
     if (user.kind === 'service') throw new Failure('failed', neverSignsIn(user));
     await link(context, operator, user.id, identity).catch(async (error: unknown) => {
@@ -27,17 +27,31 @@ export async function linkIdentity(call: Call): Promise<void> {
       throw new Failure('failed', `that identity is another user's: ${cure}`, error);
     });
     return recordOf(context, user);
-  });
+  };
+  await changeNamedUser(
+    call,
+    change,
+    ({ username }) => `${identityIn(call)} signs in as ${jsonText(username)}`,
+  );
 }
 
 /** `user unlink NAME`: the identity no longer signs in as this user, and the user's sessions end. */
 export async function unlinkIdentity(call: Call): Promise<void> {
-  await changeNamedUser(call, async (context, user) => {
+  const change = async (context: CommandContext, user: User) => {
     await unlink(context, operator, user.id, requireIdentity(call, context)).catch(
       refusedAs('not_found', `${jsonText(user.username)} has no such identity`),
     );
     return recordOf(context, user);
+  };
+  await changeNamedUser(call, change, ({ username }) => {
+    const who = jsonText(username);
+    return `${identityIn(call)} no longer signs in as ${who}, and all sessions of this user have ended`;
   });
+}
+
+/** The identity that the options name, in words. */
+function identityIn(call: Call): string {
+  return `${jsonText(call.requireText('subject'))} of ${call.requireText('provider')}`;
 }
 
 function isSame(one: Identity, other: Identity): boolean {

@@ -4,7 +4,7 @@ import { allKeys, allUsers } from '../lookups.ts';
 import { type Column, printTable } from '../table.ts';
 import { printResult, properties, readableMinute, readableTime } from '../terminal.ts';
 import { withStores } from '../with-stores.ts';
-import { presentUserByNames, withNamedUser } from './with-user.ts';
+import { type PresentedUser, presentUserByNames, withNamedUser } from './with-user.ts';
 
 const columns: readonly Column[] = [
   { title: 'USERNAME', wraps: true },
@@ -67,6 +67,6 @@ export async function showUser(call: Call): Promise<void> {
 }
 
 /** State of a user: enabled or disabled, and whether the user is managed. */
-function stateOf({ disabled, managed }: ReturnType<typeof presentUserByNames>): string {
+function stateOf({ disabled, managed }: PresentedUser): string {
   return [disabled ? 'disabled' : 'enabled', ...(managed ? ['managed'] : [])].join(', ');
 }

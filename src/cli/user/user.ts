@@ -20,8 +20,9 @@ import { type Call, Failure } from '../command.ts';
 import { refusedAs } from '../failures.ts';
 import { requireScopeSets, requireScopes, requireUser } from '../lookups.ts';
 import { readNewPassword, readPasswordHash } from '../password.ts';
-import { printResult, readableTime } from '../terminal.ts';
+import { printResult, readableTime, tell } from '../terminal.ts';
 import { type CommandContext, withStores } from '../with-stores.ts';
+import { tellOfNoScopes } from './no-scopes.ts';
 import { changeNamedUser, isKept, neverSignsIn, presentUserByNames, withNamedUser } from './with-user.ts';
 
 /** `user add NAME`: creates a user and prints the id. */
@@ -54,7 +55,10 @@ export async function addUser(call: Call): Promise<void> {
       await requireScopeSets(context, call.texts('scope-set'));
       throw isTaken();
     });
-    await printResult(call, presentUserByNames(made, context), made.user.id);
+    const shown = presentUserByNames(made, context);
+    await printResult(call, shown, made.user.id);
+    tell(call, `${jsonText(username)} is created`);
+    tellOfNoScopes(call, context, shown);
   });
 }
 
@@ -79,7 +83,7 @@ export async function setUser(call: Call): Promise<void> {
   const isMadeAdmin = call.isSet('admin');
   if (scopes === undefined && !replacesSets && !isMadeAdmin && Object.keys(profile).length === 0)
     throw new Failure('usage', 'user set needs --scopes, --scope-set, --admin, --display-name or --email');
-  await changeNamedUser(call, async (context, user) => {
+  const change = async (context: CommandContext, user: User) => {
     const sets = (await requireScopeSets(context, names)).map(({ id }) => id);
     const kept = replacesSets ? sets : await setsOf(context, user);
     const scopeSets = isMadeAdmin ? [...new Set([...kept, administratorSetId])] : kept;
@@ -92,6 +96,10 @@ export async function setUser(call: Call): Promise<void> {
       if (isRefusal(error, 'conflict')) await requireScopeSets(context, names);
       throw error;
     });
+  };
+  await changeNamedUser(call, change, ({ username, effective_scopes }) => {
+    const held = effective_scopes.join(' ');
+    return `${jsonText(username)} is changed, and holds ${held === '' ? 'no scopes' : held}`;
   });
 }
 
@@ -102,34 +110,49 @@ async function setsOf({ records }: CommandContext, { id }: User): Promise<readon
 
 /** `user set-password NAME`: sets a new password and ends the user's sessions. */
 export async function setPassword(call: Call): Promise<void> {
-  await changeNamedUser(call, async (context, user) => {
+  const change = async (context: CommandContext, user: User) => {
     if (user.kind === 'service')
       throw new Failure('failed', `${jsonText(user.username)} is a service, which has no password`);
     // Checked before a password is typed twice.
     assertUnmanaged({ user });
     const passwordHash = await readNewPassword(call, context.config, user.username);
     return changeUser(context, operator, user.id, { passwordHash });
-  });
+  };
+  await changeNamedUser(
+    call,
+    change,
+    ({ username }) => `${jsonText(username)} has a new password, and all sessions of this user have ended`,
+  );
 }
 
 /** `user disable NAME`: ends the sessions and suspends the keys. */
 export async function disableUser(call: Call): Promise<void> {
-  await changeNamedUser(call, (context, user) => changeUser(context, operator, user.id, { disabled: true }));
+  await changeNamedUser(
+    call,
+    (context, user) => changeUser(context, operator, user.id, { disabled: true }),
+    ({ username }) =>
+      `${jsonText(username)} is disabled: all sessions have ended, and API keys are suspended`,
+  );
 }
 
 /** `user enable NAME`: reactivates the user's keys; a user who has left the configuration is no longer managed then. */
 export async function enableUser(call: Call): Promise<void> {
-  await changeNamedUser(call, (context, user) => {
+  const change = (context: CommandContext, user: User) => {
     const changes = { disabled: false, managed: false };
     return changeUser(context, operator, user.id, changes, { assertFree: assertNotKept(context) });
-  });
+  };
+  await changeNamedUser(
+    call,
+    change,
+    ({ username }) => `${jsonText(username)} is enabled: sign-in and API keys work again`,
+  );
 }
 
 /** `user remove NAME`: deletes the user and, unless they are kept or given to another user, the keys. */
 export async function removeUser(call: Call): Promise<void> {
   if (call.isSet('keep-keys') && call.text('transfer-keys') !== undefined)
     throw new Failure('usage', '--keep-keys and --transfer-keys exclude each other');
-  await changeNamedUser(call, async (context, user) => {
+  const change = async (context: CommandContext, user: User) => {
     const keys = await keysOf(call, context, user);
     const removed = await remove(context, operator, user.id, keys, {
       judge({ newOwner }) {
@@ -139,6 +162,15 @@ export async function removeUser(call: Call): Promise<void> {
       assertFree: assertNotKept(context),
     });
     return removed.found;
+  };
+  const newOwner = call.text('transfer-keys');
+  const given = newOwner === undefined ? 'are kept, without an owner' : `belong to ${jsonText(newOwner)} now`;
+  const isKeeping = newOwner !== undefined || call.isSet('keep-keys');
+  await changeNamedUser(call, change, ({ username }) => {
+    const who = jsonText(username);
+    return isKeeping
+      ? `${who} is removed, with all sessions; API keys of this user ${given}`
+      : `${who} is removed, with all sessions and API keys`;
   });
 }
 
@@ -180,18 +212,25 @@ export async function inviteUser(call: Call): Promise<void> {
     );
     const shown = { token, expires: new Date(expires).toISOString(), ...(url !== undefined && { url }) };
     await printResult(call, shown, url ?? token);
+    const record = await context.records.findUserRecord(user.id);
+    if (record !== undefined) tellOfNoScopes(call, context, presentUserByNames(record, context));
   });
 }
 
 /** `user unlock NAME`: forgets the failed sign-ins of the user; those counted by address alone remain. */
 export async function unlockUser(call: Call): Promise<void> {
-  await changeNamedUser(call, async (context, user) => {
+  const change = async (context: CommandContext, user: User) => {
     const throttle = createLoginThrottle(context.attempts, loginLimits(context.config));
     const reason = 'failed sign-ins are counted in the session store, which is unavailable';
     return liftThrottle(context, throttle, operator, user.id).catch(
       refusedAs('store_unavailable', `${reason}: nothing was lifted`),
     );
-  });
+  };
+  await changeNamedUser(
+    call,
+    change,
+    ({ username }) => `the failed sign-ins of ${jsonText(username)} are forgotten`,
+  );
 }
 
 /** Maximum length of a display name in code points, as in the HTTP API. */
