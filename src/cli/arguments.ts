@@ -99,7 +99,14 @@ function parseStrictly(args: readonly string[], options: Options) {
     // Only the first sentence: the others are advice that doesn't apply here.
     const [sentence = ''] = (error as Error).message.split('. ');
     const [, unknown] = /^Unknown option '--([^']+)'$/.exec(sentence) ?? [];
-    const hint = unknown === undefined ? '' : suggestion(unknown, Object.keys(options), '--');
-    throw new Failure('usage', `${sentence}${hint}`);
+    throw new Failure('usage', `${sentence}${unknown === undefined ? '' : hintFor(unknown, options)}`);
   }
+}
+
+/** Names the option that was probably meant by an unknown one. */
+function hintFor(unknown: string, options: Options): string {
+  const meant = Object.entries(options).find(([, { otherNames = [] }]) => otherNames.includes(unknown));
+  return meant === undefined
+    ? suggestion(unknown, Object.keys(options), '--')
+    : `: did you mean "--${meant[0]}"?`;
 }

@@ -16,6 +16,8 @@ export interface Option {
   /** True if the option excludes the one before it; the usage line then shows `[--one | --other]`. */
   readonly isAlternative?: boolean;
   readonly short?: string;
+  /** Names under which people look for the option; the message about such a one names the option. */
+  readonly otherNames?: readonly string[];
 }
 
 /** Options by name. */

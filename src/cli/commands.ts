@@ -3,6 +3,7 @@ import { firstSignal, writeOut } from './terminal.ts';
 import { userCommands } from './user/user-commands.ts';
 
 const setScopes = { value: '"a b"', help: 'scopes of the set, separated by spaces' };
+const listenNames = ['port', 'host', 'bind', 'address'];
 const setDescription = { value: 'TEXT', help: 'what the set is for' };
 
 /** All commands. The code of each is loaded only when it is called, so that help is instant and signals are handled early. */
@@ -22,6 +23,7 @@ localhost:9000, http://HOST:PORT, unix:PATH), with the data in ./data; it prints
       },
       listen: {
         value: '[HOST:]PORT',
+        otherNames: listenNames,
         help: 'with --upstream: listen there instead of on 127.0.0.1:8080',
       },
     },
@@ -46,6 +48,7 @@ and keys in ./data stay`,
       'base-url': { value: 'URL', help: 'address for browsers and programs; default: http://127.0.0.1:8080' },
       listen: {
         value: '[HOST:]PORT',
+        otherNames: listenNames,
         help: 'address to listen on; default: by --base-url, with https 127.0.0.1:8080 behind a proxy',
       },
       console: {

@@ -74,11 +74,19 @@ async function warnOfScopesNotHeld(
 }
 
 /**
- * Converts a duration such as `30d` to the instant at which it ends; leaves a date, and seconds of the epoch, to the rules of the
- * API. Throws Failure `usage` for any other text.
+ * Converts a duration such as `30d` to the instant at which it ends; leaves other faults of an instant, and seconds of the epoch,
+ * to the rules of the API. Throws Failure `usage` for any other text.
  */
 function expiryOf(text: string | undefined, now: number): string | undefined {
-  if (text === undefined || /^(?:\d{4}-\d\d-\d\d|[+-]?\d+(?:\.\d*)?$)/.test(text)) return text;
+  if (text === undefined || /^[+-]?\d+(?:\.\d*)?$/.test(text)) return text;
+  if (/^\d{4}-\d\d-\d\d/.test(text)) {
+    const [, day, time = 'T00:00:00'] = /^(.{10})([Tt]\d\d:\d\d:\d\d(?:\.\d+)?)?$/.exec(text) ?? [];
+    if (day !== undefined)
+      throw new Failure('usage', `--expires must say which time zone it means: ${day}${time}Z is in UTC`);
+    if (Date.parse(text) <= now)
+      throw new Failure('usage', '--expires must be in the future, or a duration from now such as 30d');
+    return text;
+  }
   if (!/^\d{1,9}[smhd]$/.test(text))
     throw new Failure(
       'usage',

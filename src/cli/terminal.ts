@@ -135,7 +135,11 @@ async function readLine(stdin: Terminal['stdin']): Promise<string> {
   }
   const bytes = Buffer.concat(chunks);
   const end = bytes.indexOf(newline);
-  if (bytes.length === 0) throw new Failure('failed', 'no password on standard input');
+  if (bytes.length === 0)
+    throw new Failure(
+      'failed',
+      'no password on standard input: pipe it in as one line, or run the command on a terminal, which asks',
+    );
   return decode(end < 0 ? bytes : bytes.subarray(0, end)).replace(/\r$/, '');
 }
 

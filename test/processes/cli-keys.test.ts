@@ -206,13 +206,19 @@ const refusedKeys = [
     name: 'a time without offset',
     args: ['--user', 'ada', '--label', 'ci', '--scopes', 'store:read', '--expires', '2199-01-01T00:00:00'],
     code: 2,
-    says: /^postern: --expires: /,
+    says: /^postern: --expires must say which time zone it means: 2199-01-01T00:00:00Z is in UTC\n/,
   },
   {
     name: 'a time in the past',
     args: ['--user', 'ada', '--label', 'ci', '--scopes', 'store:read', '--expires', '2001-01-01T00:00:00Z'],
     code: 2,
-    says: /^postern: --expires: .* in the future/,
+    says: /^postern: --expires must be in the future, or a duration from now such as 30d\n/,
+  },
+  {
+    name: 'a date without time',
+    args: ['--user', 'ada', '--label', 'ci', '--scopes', 'store:read', '--expires', '2020-01-01'],
+    code: 2,
+    says: /^postern: --expires must say which time zone it means: 2020-01-01T00:00:00Z is in UTC\n/,
   },
   {
     name: 'a duration in a unit that is none',

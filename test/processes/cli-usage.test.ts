@@ -62,6 +62,11 @@ const wrongUsages = [
     says: /^postern: Unknown option '--cofnig': did you mean "--config"\?\nusage: postern check/,
   },
   {
+    name: 'an option by the name that other programs give it',
+    args: ['serve', '--upstream', ':9000', '--port', '8181'],
+    says: /^postern: Unknown option '--port': did you mean "--listen"\?\nusage: postern serve/,
+  },
+  {
     name: 'the configuration as an argument',
     args: ['check', 'postern.yaml'],
     says: /^postern: check takes no arguments: name the configuration with --config\nusage: postern check/,

@@ -18,7 +18,7 @@ t.test('a port that anyone holds is the error of the start', async (t) => {
     const { run } = createCommandFolder(t, { workers, listen: { host: '127.0.0.1', port } });
     t.match(await run(['serve']), {
       code: 1,
-      stderr: `postern: can't listen on 127.0.0.1:${port} (listen): the address is in use\n`,
+      stderr: `postern: can't listen on 127.0.0.1:${port} (listen): the address is in use; stop what listens there, or choose another port with listen.port\n`,
     });
   }
 });

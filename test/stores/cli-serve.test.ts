@@ -137,7 +137,10 @@ for (const key of ['listen', 'management']) {
     const { run } = createCommandFolder(t, { [key]: { host: '127.0.0.1', port } });
     const { code, stderr } = await run(['serve']);
     t.equal(code, 1);
-    t.equal(stderr, `postern: can't listen on 127.0.0.1:${port} (${key}): the address is in use\n`);
+    t.equal(
+      stderr,
+      `postern: can't listen on 127.0.0.1:${port} (${key}): the address is in use; stop what listens there, or choose another port with ${key}.port\n`,
+    );
   });
 }
 

@@ -105,7 +105,8 @@ function listenFailureOf(error: unknown, { listen, management }: Config): Failur
   if (address === undefined) return new Failure('failed', `can't listen: ${reason}`, error);
   const key = port === management.port && port !== listen.port ? 'management' : 'listen';
   const location = hostAndPort(address, port ?? 0);
-  return new Failure('failed', `can't listen on ${location} (${key}): ${reason}`, error);
+  const cure = code === 'EADDRINUSE' ? `; stop what listens there, or choose another port with ${key}.port` : '';
+  return new Failure('failed', `can't listen on ${location} (${key}): ${reason}${cure}`, error);
 }
 
 function announcement(call: Call, config: Config, gateway: RunningGateway): string[] {
