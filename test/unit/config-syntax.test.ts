@@ -5,6 +5,7 @@ const syntax: Row[] = [
   [
     'an empty file lacks what is required',
     '»# tenant: acme\n',
+    'configuration: is empty: "postern init" writes a first one',
     'tenant: is required',
     'base_url: is required',
     'routes: is required',

@@ -41,6 +41,8 @@ interface Reading {
 const maxNodes = 100_000;
 const tooLarge = new RangeError('too many nodes');
 const absent = Symbol('absent');
+/** Matches the form that shells and Compose files have for variables, anywhere in a value: it would be taken literally. */
+const placeholder = /\$\{[A-Za-z_]\w*(?:[-:?+=][^}]*)?\}/;
 
 /**
  * Reads a document guided by its schema, so that `{ env: NAME }` replaces a scalar only where the schema expects one, and neither
@@ -51,6 +53,7 @@ export function readTree(document: Document, schema: z.ZodType, surroundings: Su
   const root = document.contents;
   reading.locations.set(locationKey([]), { value: root?.range?.[0] ?? 0, hidden: false });
   const isEmpty = root === null || (isScalar(root) && root.value === null);
+  if (isEmpty) fail(reading, [], 'is empty: "postern init" writes a first one');
   try {
     const value = isEmpty ? {} : readNode(schema, root, [], reading);
     return { value, locations: reading.locations, findings: reading.findings };
@@ -70,6 +73,12 @@ function readNode(schema: z.ZodType, written: unknown, path: Path, reading: Read
   if (isMap(node)) return readMap(shape, node, path, reading);
   if (isSeq(node)) return readList(shape, node.items, path, reading);
   if (!isScalar(node)) return null;
+  if (shape.scalars.length > 0 && typeof node.value === 'string' && placeholder.test(node.value))
+    return fail(
+      reading,
+      path,
+      'has a placeholder, which stays as it is: write { env: NAME } for the whole value',
+    );
   return shape.bytes && typeof node.value === 'string' ? bytesOf(node.value) : node.value;
 }
 

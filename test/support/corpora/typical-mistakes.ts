@@ -125,7 +125,21 @@ export const refusedMistakes: readonly Mistake[] = [
     `${start}${all}scopes: { a: b: c }\n`,
     '5:14: configuration: is not valid YAML: a string that contains ": " needs quotes, and a { or [ has no lists with -',
   ],
-  ['an empty file', '', '1:1: tenant: is required', '1:1: base_url: is required', '1:1: routes: is required'],
+  [
+    'an empty file',
+    '',
+    '1:1: configuration: is empty: "postern init" writes a first one',
+    '1:1: tenant: is required',
+    '1:1: base_url: is required',
+    '1:1: routes: is required',
+  ],
+  [
+    'placeholders as in a Compose file',
+    `tenant: \${TENANT}\nbase_url: http://\${HOST:-localhost}:8080\n${app}${all}bootstrap: { token: "\${TOKEN}" }\n`,
+    '1:9: tenant: has a placeholder, which stays as it is: write { env: NAME } for the whole value',
+    '2:11: base_url: has a placeholder, which stays as it is: write { env: NAME } for the whole value',
+    '5:21: bootstrap.token: has a placeholder, which stays as it is: write { env: NAME } for the whole value',
+  ],
   [
     'a base_url with a path',
     `tenant: acme\nbase_url: http://127.0.0.1:8080/app\n${app}${all}`,
