@@ -54,6 +54,7 @@ const phrases = [
   'two credentials',
   'not a bearer token',
   'access token malformed',
+  'api key as a bearer token',
   'access token signed by an unknown key',
   'access token signature',
   'access token expired',

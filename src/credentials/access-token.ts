@@ -3,6 +3,7 @@ import { uuidv7 } from 'uuidv7';
 import { Refusal } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
 import { tokenSkewMs } from '../stores/key-schedule.ts';
+import { isApiKey } from './api-key.ts';
 import { headerOf, type KeyRing, type KeyUse, type PairAlgorithm, type TokenKey } from './key-ring.ts';
 import { parseScope } from './scopes.ts';
 
@@ -96,7 +97,7 @@ export function createAccessTokens(options: {
     const [header = '', payload, signature = ''] = token.split('.');
     // The header is compared, never interpreted: no algorithm, key or extension is taken from a token.
     const key = await keys.find(header);
-    if (key === undefined) throw refusal('header');
+    if (key === undefined) throw refusal(isApiKey(token) ? 'api key' : 'header');
     if (!isCanonicalBase64url(signature)) throw refusal('signature encoding');
     const claims = await verifySigned(token, key, issuer, now());
     // Serialised again it must be the same text: no second encoding, no duplicate member (RFC 8725 §2.4, RFC 7519 §4).
@@ -154,6 +155,7 @@ export function isIssuedLater(issued: number, instant: number): boolean {
 
 const reasonsByCause: Readonly<Record<string, Reason>> = {
   header: 'access token signed by an unknown key',
+  'api key': 'api key as a bearer token',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'access token signature',
   ERR_JWT_EXPIRED: 'access token expired',
   iat: 'access token issued in the future',

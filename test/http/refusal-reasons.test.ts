@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import t from 'tap';
+import { mintApiKey } from '../../src/credentials/api-key.ts';
 import { engineReasons } from '../../src/http/refusal-reason.ts';
 import { type Reason, reasons } from '../../src/reasons.ts';
 import { exchangeRaw } from '../support/clients/raw-client.ts';
@@ -68,6 +70,7 @@ t.test('a request that is refused says why in its line', async (t) => {
     ['two credentials', withLines('Authorization: Bearer x')],
     ['not a bearer token', plain('Authorization: Basic YTpi')],
     ['access token signed by an unknown key', plain('Authorization: Bearer e30.e30.e30')],
+    ['api key as a bearer token', plain(`Authorization: Bearer ${mintApiKey('pst', randomBytes).raw}`)],
     [
       'access token signature',
       plain(`Authorization: Bearer ${gateway.bearer.replace(/\.[^.]*$/, `.${'A'.repeat(86)}`)}`),
