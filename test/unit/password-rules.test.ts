@@ -7,6 +7,8 @@ const faults: readonly (readonly [password: string, username: string | null, fau
   [' GRACE HOPPER ', 'Grace Hopper', 'must not be the user name'],
   ['ｇｒａｃｅ ｈｏｐｐｅｒ', 'grace hopper', 'must not be the user name'],
   ['grace hopper 1906', 'grace hopper', undefined],
+  ['Grace Hopper1', 'grace hopper', undefined],
+  ['gracegracegrace', 'grace', undefined],
   ['grace hopper', null, undefined],
   ['Password1234', null, 'must not be a common password'],
   ['123456789012', 'grace', 'must not be a common password'],

@@ -26,7 +26,7 @@ export function newPasswordField(options: CommonParts & { readonly minLength: nu
     ...options,
     type: 'password',
     autocomplete: 'new-password',
-    hint: `At least ${options.minLength} characters. Several words that don't belong together are good. Your user name and common passwords are refused.`,
+    hint: `At least ${options.minLength} characters. Several words that don't belong together are good. A common password is refused, and so is one that is just your user name.`,
   });
 }
 

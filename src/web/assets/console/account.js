@@ -91,7 +91,7 @@ function OwnPassword() {
           label="New password"
           type="password"
           autocomplete="new-password"
-          hint=${`At least ${minPasswordLength} characters. Several words that don’t belong together are good. Your user name and common passwords are refused.`}
+          hint=${`At least ${minPasswordLength} characters. Several words that don’t belong together are good. A common password is refused, and so is one that is just your user name.`}
           minlength=${minPasswordLength}
           required=${true}
         />
