@@ -56,9 +56,21 @@ const publicNameIsNoUpstream: Rule = ({ base_url: baseUrl, upstreams = {} }, { r
   }
 };
 
+/** Warns of pages that lead people nowhere: after a sign-in there is only Postern's own start page. */
+const signInsLeadSomewhere: Rule = ({ web, routes = [] }, { report, isWritten }) => {
+  if (web === undefined || web.console !== undefined || isWritten(['web', 'home'])) return;
+  if (routes.some((route) => route === undefined || route.browser)) return;
+  report(
+    ['web'],
+    'leads people to no service: add browser: true to the routes that they open, unless these pages are for passwords alone (then set home)',
+    'key',
+  );
+};
+
 /** Warnings about what browsers meet, and about the network in front of Postern. */
 export const webWarnings: readonly Rule[] = [
   pagesMayCall,
+  signInsLeadSomewhere,
   secretsAreHidden,
   clientsAreApart,
   publicNameIsNoUpstream,

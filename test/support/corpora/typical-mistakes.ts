@@ -170,6 +170,16 @@ export const acceptedMistakes: readonly Mistake[] = [
     "7:3: warning: routes[1]: pages below /shop can't call /shop/api with the web cookie (401): add browser: true, or browser: false if they don't",
   ],
   [
+    'pages that lead to no service',
+    `${pages}- { prefix: /, upstream: app }\n`,
+    '4:1: warning: web: leads people to no service: add browser: true to the routes that they open, unless these pages are for passwords alone (then set home)',
+  ],
+  [
+    'pages that lead to the console alone: no mistake',
+    `${start}${all}web: { console: { base_url: "http://console.localhost:8080" } }\n`,
+  ],
+  ['pages with a destination: no mistake', `${start}${all}web: { home: /postern/ }\n`],
+  [
     'an API that is certainly for programs: no mistake',
     `${pages}- { prefix: /, upstream: app, browser: true }\n- { prefix: /api, upstream: app, browser: false }\n- { prefix: /keys, upstream: app, accept: api_key }\n- { prefix: /open, upstream: app, public: true }\n- { exact: /called, upstream: app, browser: true }\n`,
   ],
