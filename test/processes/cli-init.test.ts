@@ -169,6 +169,23 @@ t.test('on a terminal it asks for what no option says, until a value can be used
   });
 });
 
+t.test('lines that are pasted at once answer one question each', async (t) => {
+  const { run, values } = emptyFolder(t);
+  const input = new PassThrough();
+  Object.assign(input, { setRawMode: () => input });
+  input.write(':9000\rhttps://stock.example.com\r\rnone\racme\rStock\r');
+  const { code, stderr } = await run(['init'], { input });
+  t.equal(code, 0);
+  t.match(values(), {
+    tenant: 'acme',
+    base_url: 'https://stock.example.com',
+    listen: { host: '127.0.0.1', port: 8080 },
+    upstreams: { app: { url: 'http://localhost:9000' } },
+    web: { title: 'Stock' },
+  });
+  t.match(stderr, /^Name of this instance \[main\]: acme$/m, 'each beside its question');
+});
+
 t.test('Ctrl-D gives up', async (t) => {
   const { run, file } = emptyFolder(t);
   t.match(await run(['init'], { input: typing(':9000') }), {

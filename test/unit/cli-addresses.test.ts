@@ -84,7 +84,13 @@ t.test('commands are printed as a person types them', async (t) => {
   t.equal(commandIn(folder, { npm_command: 'exec' }, folder), 'npx @postern/gateway');
   writeFileSync(join(folder, 'postern'), '');
   t.equal(commandIn(folder, {}, folder), './postern', 'a path in the folder of an archive');
-  t.equal(commandIn('/etc/postern', {}, folder), 'postern');
+  t.equal(commandIn('/etc/postern', {}, folder), join(folder, 'postern'), 'elsewhere the whole path');
+  const PATH = `:/nowhere:${join(folder, 'bin')}`;
+  t.equal(commandIn('/etc/postern', { PATH }, folder), join(folder, 'postern'));
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin/postern'), '', { mode: 0o755 });
+  t.equal(commandIn('/etc/postern', { PATH }, folder), 'postern', 'unless a shell finds it');
+  t.equal(commandIn(folder, { PATH }, folder), './postern');
   const spaced = join(folder, "it's $(here)");
   mkdirSync(spaced);
   writeFileSync(join(spaced, 'postern'), '#!/bin/sh\necho started\n', { mode: 0o755 });

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Path, below the folder of an installation, of the configuration's JSON Schema. */
@@ -24,8 +24,21 @@ export function commandIn(folder: string, env: NodeJS.ProcessEnv, installed = in
   // npx leaves no command behind.
   if (env.npm_command === 'exec') return 'npx @postern/gateway';
   const launcher = installed === undefined ? undefined : join(installed, 'postern');
-  const isHere = launcher !== undefined && existsSync(launcher) && pathFrom(folder, launcher) !== launcher;
-  return isHere ? shellWord(pathFrom(folder, launcher)) : 'postern';
+  if (launcher === undefined || !existsSync(launcher)) return 'postern';
+  const path = pathFrom(folder, launcher);
+  return path === launcher && isCommand('postern', env.PATH) ? 'postern' : shellWord(path);
+}
+
+/** True if a shell with that `PATH` finds a program of that name. */
+function isCommand(name: string, path = ''): boolean {
+  return path.split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK);
+      return folder !== '';
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** A text as one word of a shell, in quotes if it needs them. */

@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { escapeControls } from '../../log/escape-controls.ts';
 import { Failure, type Terminal } from '../command.ts';
 
@@ -15,7 +15,10 @@ export interface Question<T> {
 /** Asks a question until its text is usable. */
 export type Ask = <T>(question: Question<T>) => Promise<T>;
 
-/** Runs `work` with a function that asks a person; rejects with Failure if the person gives up (Ctrl-C, Ctrl-D). */
+/**
+ * Runs `work` with a function that asks a person; lines that are there before their question, because several were pasted, are
+ * its answers. Rejects with Failure if the person gives up (Ctrl-C, Ctrl-D).
+ */
 export async function asking<T>(
   { stdin, stderr }: Pick<Terminal, 'stdin' | 'stderr'>,
   work: (ask: Ask) => Promise<T>,
@@ -26,11 +29,32 @@ export async function asking<T>(
   });
   // Rejected at the end of every dialogue.
   closed.catch(() => {});
+  const early: string[] = [];
+  let take: ((line: string) => void) | undefined;
+  prompt.on('line', (line) => {
+    if (take === undefined) early.push(line);
+    else take(line);
+    take = undefined;
+  });
+
+  function lineAfter(shown: string): Promise<string> {
+    const line = early.shift();
+    if (line !== undefined) {
+      // It was echoed before its question.
+      stderr.write(`${shown}${escapeControls(line)}\n`);
+      return Promise.resolve(line);
+    }
+    prompt.setPrompt(shown);
+    prompt.prompt();
+    return new Promise((resolve) => {
+      take = resolve;
+    });
+  }
 
   async function ask<A>({ prompt: text, preset, parse }: Question<A>): Promise<A> {
     const shown = preset === undefined ? text : `${text} [${escapeControls(preset)}]`;
     for (;;) {
-      const line = (await Promise.race([prompt.question(`${shown}: `), closed])).trim();
+      const line = (await Promise.race([lineAfter(`${shown}: `), closed])).trim();
       try {
         return parse(line === '' && preset !== undefined ? preset : line);
       } catch (error) {
