@@ -155,11 +155,24 @@ t.test('a trial keeps its data to itself', async (t) => {
   t.notOk(readdirSync(data).some((name) => /^[0-9a-f]{16}/.test(name)));
 });
 
-t.test('trials side by side find a port for management each', async (t) => {
-  const one = await startTrial(t, emptyFolder(t), 'builtin:echo');
-  const other = await startTrial(t, emptyFolder(t), 'unix:app.sock');
-  t.not(one.managementPort, other.managementPort);
-  t.notMatch(one.printed().stderr, 'unencrypted');
+t.test('trials that start at the same moment find a port for management each', async (t) => {
+  const folders = [emptyFolder(t), emptyFolder(t), emptyFolder(t)];
+  const trials = await Promise.all(folders.map((folder) => startTrial(t, folder, 'builtin:echo')));
+  t.equal(new Set(trials.map(({ managementPort }) => managementPort)).size, trials.length);
+  for (const [index, { managementPort, printed }] of trials.entries()) {
+    const written = readFileSync(join(folders[index]!, 'data/trial.yaml'), 'utf8');
+    t.match(written, `management: { host: 127.0.0.1, port: ${managementPort} }`, 'and commands know it');
+    t.notMatch(printed().stderr, /unencrypted|can't be reached/);
+  }
+});
+
+t.test('a trial says that its service is not there yet', async (t) => {
+  const cwd = emptyFolder(t);
+  const { printed } = await startTrial(t, cwd, 'unix:app.sock');
+  t.match(
+    printed().stderr,
+    `\npostern: unix:${join(cwd, 'app.sock')} can't be reached: requests are 502 until the service is there\n`,
+  );
 });
 
 t.test('a trial that other machines reach says that it is unencrypted', async (t) => {

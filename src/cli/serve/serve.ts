@@ -17,9 +17,11 @@ import {
   ownFile,
   type ReadConfig,
   readConfig,
+  requireConfig,
   requireServableConfig,
 } from '../configuration.ts';
 import { commandIn } from '../setup/installation.ts';
+import type { Trial } from '../setup/trial.ts';
 import { activationAddress, type GatewayUrls, quickstartLines, trialLines } from './quickstart-lines.ts';
 import { ConfigurationWatch, fileFailureOf, logWarnings } from './reload.ts';
 
@@ -28,9 +30,8 @@ export async function serve(call: Call, stopRequested: Promise<void>): Promise<v
   const isTrial = call.text('upstream') !== undefined;
   if (!isTrial && call.text('listen') !== undefined)
     throw new Failure('usage', '--listen goes with --upstream: a configuration has the key listen');
-  const readAgain = isTrial
-    ? await (await import('../setup/trial.ts')).prepareTrial(call)
-    : () => readConfig(call, [ownFile]);
+  const trial = isTrial ? await (await import('../setup/trial.ts')).prepareTrial(call) : undefined;
+  const readAgain = trial?.read ?? (() => readConfig(call, [ownFile]));
   const read = readAgain();
   const config = requireServableConfig(read, call.creates);
   const writer = createLineWriter(1);
@@ -39,15 +40,49 @@ export async function serve(call: Call, stopRequested: Promise<void>): Promise<v
   // The configuration of a trial isn't the user's.
   if (!isTrial) logWarnings(read, log);
   const watch = new ConfigurationWatch(call, readAgain, read, log);
-  const gateway = await Promise.race([start(call, read, config, { log, writer }), stopRequested]);
+  const startBy = (next: ReadConfig) => start(call, next, requireConfig(next), { log, writer });
+  const starting = trial === undefined ? startBy(read) : startTrial(trial, startBy);
+  const gateway = await Promise.race([starting, stopRequested]);
   if (gateway === undefined) return;
   watch.applyTo(gateway);
   keepMemoryLow();
-  call.terminal.stderr.write(`${announcement(call, config, gateway).join('\n')}\n`);
+  // The ports of a trial may be others by now.
+  const begun = trial === undefined ? config : requireConfig(trial.read());
+  const lines = announcement(call, begun, gateway, trial?.notices);
+  call.terminal.stderr.write(`${lines.join('\n')}\n`);
   await stopRequested;
   tellOnTerminal(call, 'stopping; Ctrl-C again stops at once');
+  const patience = setTimeout(() => tellOnTerminal(call, waitingText(config)), patienceMs);
   await gateway.stop();
+  clearTimeout(patience);
   tellOnTerminal(call, 'stopped');
+}
+
+/** Time after which a person wonders what a stop is waiting for, ms. */
+const patienceMs = 1_000;
+
+function waitingText({ shutdown: { delay, timeout } }: Config): string {
+  const seconds = Math.ceil((delay + timeout) / 1_000);
+  return `waiting up to ${seconds} s for open requests and WebSockets; Ctrl-C again stops at once`;
+}
+
+/** Number of times that the ports of a trial are chosen again. */
+const mostChoices = 5;
+
+/** Starts a trial. Its ports were free a moment ago; if another process has taken one in the meantime, others are chosen. */
+async function startTrial(
+  trial: Trial,
+  startBy: (read: ReadConfig) => Promise<RunningGateway>,
+): Promise<RunningGateway> {
+  for (let choices = 0; ; choices++) {
+    try {
+      return await startBy(trial.read());
+    } catch (error) {
+      const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+      if (code !== 'EADDRINUSE' || choices === mostChoices) throw error;
+      await trial.choosePorts();
+    }
+  }
 }
 
 /** Writes to standard error only for people at a terminal: a service manager has the log and the exit code. */
@@ -105,11 +140,17 @@ function listenFailureOf(error: unknown, { listen, management }: Config): Failur
   if (address === undefined) return new Failure('failed', `can't listen: ${reason}`, error);
   const key = port === management.port && port !== listen.port ? 'management' : 'listen';
   const location = hostAndPort(address, port ?? 0);
-  const cure = code === 'EADDRINUSE' ? `; stop what listens there, or choose another port with ${key}.port` : '';
+  const cure =
+    code === 'EADDRINUSE' ? `; stop what listens there, or choose another port with ${key}.port` : '';
   return new Failure('failed', `can't listen on ${location} (${key}): ${reason}${cure}`, error);
 }
 
-function announcement(call: Call, config: Config, gateway: RunningGateway): string[] {
+function announcement(
+  call: Call,
+  config: Config,
+  gateway: RunningGateway,
+  notices: readonly string[] = [],
+): string[] {
   const { address, managementAddress, bootstrapToken } = gateway.opened;
   const { web, base_url: baseUrl } = config;
   const url = `${config.listen.tls === undefined ? 'http' : 'https'}://${textOf(address)}`;
@@ -120,6 +161,7 @@ function announcement(call: Call, config: Config, gateway: RunningGateway): stri
     ...(file === undefined ? [] : [`postern: configuration: ${file}`]),
     `postern: listening on ${url}, management on http://${textOf(managementAddress)}`,
     ...(isTrialInNetwork(call, config) ? [unencrypted] : []),
+    ...notices.map((notice) => `postern: ${notice}`),
     ...(web === undefined ? [] : pageLines(web, baseUrl)),
     ...(bootstrapToken === null ? [] : [`postern: bootstrap token: ${bootstrapToken}`]),
     ...beginning(call, urls, bootstrapToken),

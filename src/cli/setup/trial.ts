@@ -17,8 +17,8 @@ import {
   usedPort,
 } from './addresses.ts';
 import { configurationText, type Setup } from './configuration-text.ts';
-import { isServed } from './served-file.ts';
-import { createFile, temporaryName } from './write-file.ts';
+import { type Asked, askForFile } from './served-file.ts';
+import { createFile, replaceFile, temporaryName } from './write-file.ts';
 
 /** Folder of a trial's data, in the current one. */
 export const dataFolder = 'data';
@@ -29,25 +29,47 @@ const heading = `# The last trial in this folder (postern serve --upstream). Com
 # postern.yaml; "postern init" writes one, on the same users and keys.
 `;
 
+/** A trial whose configuration is written. */
+export interface Trial {
+  /** Reads the configuration, as it is now. */
+  readonly read: () => ReadConfig;
+  /** Lines about the service, for the person who has started the trial. */
+  readonly notices: readonly string[];
+  /** Writes the configuration with other ports, because a process has taken one since. Rejects with Failure. */
+  choosePorts(): Promise<void>;
+}
+
 /**
  * Prepares a trial in front of the service of `--upstream`: its configuration is written to `./data`, where commands find it.
- * Resolves to the reader of the configuration. Rejects with Failure, having written nothing, if the trial can't run.
+ * Rejects with Failure, having written nothing, if the trial can't run.
  */
-export async function prepareTrial(call: Call): Promise<() => ReadConfig> {
+export async function prepareTrial(call: Call): Promise<Trial> {
   for (const other of ['config', 'quickstart'])
     if (call.text(other) !== undefined || call.isSet(other))
       throw new Failure('usage', `--upstream and --${other} exclude each other: ${exclusions[other]}`);
   const folder = call.terminal.cwd();
-  const setup = await trialSetup(call, folder);
-  const text = `${heading}${configurationText(setup)}`;
-  const read = (): ReadConfig => ({
+  const load = (text: string): ReadConfig => ({
     ...loadConfigText(text, join(folder, dataFolder), call.terminal.env),
     file: trialFile,
   });
-  const { problems = [] } = read();
-  if (problems.length > 0) throw new Failure('usage', problems.map(sentenceOf).join('; '));
-  await write(folder, text, setup.upstream);
-  return read;
+  async function chosen(): Promise<{ readonly upstream: string; readonly text: string }> {
+    const setup = await trialSetup(call, folder);
+    const text = `${heading}${configurationText(setup)}`;
+    const { problems = [] } = load(text);
+    if (problems.length > 0) throw new Failure('usage', problems.map(sentenceOf).join('; '));
+    return { upstream: setup.upstream, text };
+  }
+  let { upstream, text } = await chosen();
+  const asked = await write(folder, text, upstream);
+  return {
+    read: () => load(text),
+    notices:
+      asked === 'absent' ? [`${upstream} can't be reached: requests are 502 until the service is there`] : [],
+    async choosePorts() {
+      ({ upstream, text } = await chosen());
+      replaceFile(join(folder, trialFile), text, 0o600);
+    },
+  };
 }
 
 const exclusions: Readonly<Record<string, string>> = {
@@ -119,7 +141,7 @@ function sentenceOf({ key, rule }: ConfigProblem): string {
   return `${option} ${rule}${cure}`;
 }
 
-async function write(folder: string, text: string, upstream: string): Promise<void> {
+async function write(folder: string, text: string, upstream: string): Promise<Asked> {
   const data = join(folder, dataFolder);
   const problem = problemOfFolder(data);
   if (problem !== undefined)
@@ -133,9 +155,10 @@ async function write(folder: string, text: string, upstream: string): Promise<vo
     const temporary = temporaryName(join(folder, trialFile));
     try {
       createFile(temporary, text, 0o600);
-      await requirePrivate(upstream, `/${dataFolder}/${basename(temporary)}`, text);
+      const asked = await requirePrivate(upstream, `/${dataFolder}/${basename(temporary)}`, text);
       if (isNew) createFile(join(data, '.gitignore'), '*\n', 0o600);
       renameSync(temporary, join(folder, trialFile));
+      return asked;
     } catch (error) {
       rmSync(temporary, { force: true });
       if (isNew) rmSync(data, { recursive: true });
@@ -153,8 +176,9 @@ async function write(folder: string, text: string, upstream: string): Promise<vo
 }
 
 /** Rejects with Failure if the service serves a file that was just written: everyone could get the keys of a trial from it. */
-async function requirePrivate(upstream: string, path: string, text: string): Promise<void> {
-  if (!(await isServed(upstream, path, text))) return;
+async function requirePrivate(upstream: string, path: string, text: string): Promise<Asked> {
+  const asked = await askForFile(upstream, path, text);
+  if (asked !== 'served') return asked;
   throw new Failure(
     'failed',
     `${upstream} serves the files of this folder, where a trial would keep its users and keys: start Postern in another folder`,
