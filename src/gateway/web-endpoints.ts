@@ -19,6 +19,7 @@ import { createProviderPages } from '../web/endpoints/provider.ts';
 import { createRenderSignIn, createWaysToSignIn } from '../web/endpoints/render-sign-in.ts';
 import { createSignInPage } from '../web/endpoints/sign-in.ts';
 import { createSignOut } from '../web/endpoints/sign-out.ts';
+import { createIsNew } from '../web/first-administrator.ts';
 import { createOfferedProviders } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
@@ -70,7 +71,10 @@ export function webEndpoints(
   const change = called(selfPassword);
   return [
     createHome({ area, sessions, records, hasPasswordPage: change !== undefined }),
-    ...createSignInPage(common),
+    ...createSignInPage({
+      ...common,
+      isNew: activate === undefined ? async () => false : createIsNew(records),
+    }),
     ...onPages.flatMap((provider, index) => {
       const atConsole = onConsole[index] ?? provider;
       const providerAt = (host: string) => (area.originAt(host) === config.base_url ? provider : atConsole);

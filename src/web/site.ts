@@ -2,6 +2,7 @@
 export const scriptNames = [
   'password',
   'token',
+  'invitation',
   'copy',
   'address',
   'fresh',

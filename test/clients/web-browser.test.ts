@@ -1,5 +1,5 @@
 import t from 'tap';
-import { bootstrapToken } from '../support/gateway/gateway.ts';
+import { administrator, bootstrapToken } from '../support/gateway/gateway.ts';
 import { openBrowser } from '../support/pages/browser.ts';
 import { heading, signIn, startBrowserSite } from '../support/pages/browser-site.ts';
 
@@ -43,6 +43,33 @@ for (const javaScriptEnabled of [true, false])
       t.equal((await context.cookies())[0]?.httpOnly, true);
     },
   );
+
+t.test('an invitation that was used says so before anyone chooses a password', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const { api, origin } = await startBrowserSite(t, { config: { endpoints: { users: 'own' } } });
+  const { accessToken: bearer } = await api.signIn(administrator.username, administrator.password);
+  const path = '/api/admin/users/';
+  const { json: user } = await api.send({ method: 'POST', path, bearer, json: { username: 'grace' } });
+  const invited = await api.send({ method: 'POST', path: `${path}${user.id}/invitation`, bearer });
+  const link = `${origin}/postern/invitation#token=${invited.json.token}`;
+  const page = await context.newPage();
+  const asked = page.waitForResponse((response) => response.request().method() === 'POST');
+  await page.goto(link);
+  t.equal((await asked).status(), 204);
+  t.notOk(await page.isVisible('[data-spent]'));
+  await page.fill('[name=password]', 'a compiler of her own');
+  await page.click('main button[type=submit]');
+  t.equal(await heading(page), 'Password set');
+
+  const again = await context.newPage();
+  await again.goto(link);
+  t.match(await again.textContent('[role=alert]'), 'This invitation has been used or has run out.');
+  t.notOk(await again.isVisible('form'));
+  t.equal(again.url(), `${origin}/postern/invitation`);
+  await again.click('main >> text=sign in');
+  t.equal(await heading(again), 'Sign in');
+});
 
 t.test('the right link in the tab where another was refused', async (t) => {
   const context = await openBrowser(t);

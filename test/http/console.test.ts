@@ -182,6 +182,15 @@ t.test('a host of its own has own paths alone, and no other has the console', as
       t.equal((await at(host, path)).status, 404, path);
   }
   t.equal(upstream.seen.length, 0);
+  const signInAt = async (host: string, query = '') => {
+    const path = `/postern/sign-in?return_to=%2Fpostern%2Fconsole%2F${query}`;
+    return (await api.send({ path, headers: { ...navigation, host } })).text;
+  };
+  const separate =
+    'The console has a sign-in of its own, so that no page of a service can use it: being signed in at <bdi>acme.example.com</bdi> does not count here.';
+  t.match(await signInAt('console.acme.example.com'), separate);
+  t.notMatch(await signInAt('console.acme.example.com', '&ended'), separate, 'who was signed in here knows');
+  t.notMatch(await signInAt('acme.example.com'), separate);
   for (const host of ['acme.example.com', 'other.example']) {
     t.equal((await at(host, '/postern/console/')).status, 404, host);
     t.equal((await at(host, '/app')).status, 200, host);

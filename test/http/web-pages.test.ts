@@ -58,6 +58,8 @@ t.test('the first administrator is made in the browser, and signed in', async (t
   const submit = (form: Record<string, string>) =>
     api.send({ method: 'POST', path: '/postern/activate', form, headers: ownForm });
   t.match(await open(), { status: 200, text: /first administrator/ });
+  const signInPage = () => api.send({ path: '/postern/sign-in', headers: navigation });
+  t.match((await signInPage()).text, /There is no administrator yet: <a href="\/postern\/activate">/);
   const { username, password } = administrator;
   t.match(await submit({ token: 'wrong', username, password }), {
     status: 401,
@@ -70,6 +72,7 @@ t.test('the first administrator is made in the browser, and signed in', async (t
   t.match(made, { status: 303, headers: { location: '/postern/' } });
   t.match(made.setCookies[0], new RegExp(`^${webCookieName}=`));
   t.match(await open(), { status: 409, text: /Sign in/ });
+  t.notMatch((await signInPage()).text, 'administrator yet');
   t.equal((await submit({ token: bootstrapToken, username: 'eve', password })).status, 409);
 });
 
@@ -81,6 +84,11 @@ t.test('an invitation sets a password', async (t) => {
   const invited = await api.send({ method: 'POST', path: `${path}${user.id}/invitation`, bearer });
   const { token } = invited.json;
   t.match(await open('/postern/invitation'), { status: 200, text: /Choose your password/ });
+  // As the page's script asks, any number of times.
+  for (let time = 0; time < 20; time++)
+    t.match(await submit('/postern/invitation', { token }), { status: 204, text: '' }, 'it is good');
+  t.equal((await submit('/postern/invitation', { token: 'nonsense' })).status, 401);
+  t.equal((await submit('/postern/invitation', { token: '' })).status, 422);
   const weak = await submit('/postern/invitation', { token, password: 'grace' });
   t.match(weak, { status: 422, text: /at least 12 characters/ });
   const password = 'a compiler of her own';
@@ -89,7 +97,9 @@ t.test('an invitation sets a password', async (t) => {
   t.match(set, { status: 200, text: /sign in/i });
   t.match(set.text, 'Your user name is <strong><bdi class="account-name">grace</bdi></strong>.');
   t.equal((await submit('/postern/sign-in', { username: 'grace', password })).status, 303);
-  t.equal((await submit('/postern/invitation', { token, password })).status, 401, 'once');
+  const again = await submit('/postern/invitation', { token, password });
+  t.match(again, { status: 401, text: 'This invitation has been used or has run out.' }, 'once');
+  t.equal((await submit('/postern/invitation', { token })).status, 401);
 });
 
 t.test('people change their own password', async (t) => {

@@ -16,10 +16,11 @@ export function notice(kind: 'problem' | 'success', content: Content, id?: strin
   `;
 }
 
-/** The notice about blocked cookies, hidden until a script finds them blocked. */
-export function cookieNotice(content: Content): VNode {
+/** The notice about blocked cookies, or a spent invitation, hidden until a script finds that it is so. */
+export function hiddenNotice(about: 'cookies' | 'spent', content: Content): VNode {
+  const is = (name: typeof about) => name === about || null;
   return html`
-    <div class="notice notice-problem" data-cookies hidden>
+    <div class="notice notice-problem" data-cookies=${is('cookies')} data-spent=${is('spent')} hidden>
       ${noticeIcon('problem')}
       <p>${content}</p>
     </div>

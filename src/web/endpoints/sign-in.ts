@@ -28,9 +28,12 @@ export function createSignInPage(options: {
   readonly login: PasswordSignIn | null;
   readonly renderSignIn: RenderSignIn;
   readonly waysOf: WaysToSignIn;
+  /** Resolves to true while there is no administrator, if a page creates the first one. */
+  readonly isNew: () => Promise<boolean>;
 }): readonly Endpoint<'open'>[] {
-  const { area, sessions, login, renderSignIn, waysOf } = options;
+  const { area, sessions, login, renderSignIn, waysOf, isNew } = options;
   const path = `${area.path}/sign-in`;
+  const [serviceOrigin] = area.site.origins;
 
   const page = shownPage(path, async ({ exchange }) => {
     const returnTo = returnToOf(exchange.query);
@@ -47,7 +50,17 @@ export function createSignInPage(options: {
     const signedInAs = known?.username ?? null;
     const username = signedInAs ?? undefined;
     const hasEnded = new URLSearchParams(exchange.query).has(endedParameter);
-    const shown = { returnTo, username, signedInAs, hasEnded, problem: null };
+    const isSeparate = area.originAt(exchange.head.host) !== serviceOrigin;
+    const elsewhere = isSeparate && known === null && !hasEnded ? new URL(serviceOrigin).host : null;
+    const shown = {
+      returnTo,
+      username,
+      signedInAs,
+      elsewhere,
+      hasEnded,
+      isNew: await isNew(),
+      problem: null,
+    };
     const lost = hasLostCookie(area, exchange);
     return pageReply(await renderSignIn(exchange, { ...shown, hasLostCookie: lost }));
   });

@@ -1,7 +1,8 @@
+import type { VNode } from 'preact';
 import { accountName } from '../components/account-name.ts';
 import { linkButton, submitButton } from '../components/button.ts';
 import { renderPage } from '../components/layout.ts';
-import { notice } from '../components/notice.ts';
+import { hiddenNotice, notice } from '../components/notice.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
 import { commonPartsOf, newPasswordField, tokenField } from './form-fields.ts';
@@ -15,14 +16,11 @@ export interface Invitation {
   readonly problem: Problem | null;
 }
 
+const spent = 'This invitation has been used or has run out. Ask your administrator for a new one.';
+
 const words: FormWords = {
   labels: { token: 'Invitation', password: 'New password' },
-  atField: {
-    invalid_invitation: [
-      'token',
-      'This invitation has already been used, has expired or is incomplete. Open the link again, or ask your administrator for a new one.',
-    ],
-  },
+  atField: { invalid_invitation: ['token', 'If you pasted it, check that you copied all of it.', spent] },
   above: {
     too_many_attempts: (when) => `There were too many attempts with a wrong invitation. Try again ${when}.`,
   },
@@ -35,9 +33,10 @@ export function invitationPage(site: Site, { token = '', minPasswordLength, prob
   return renderPage(site, {
     heading: 'Choose your password',
     wrong: problem !== null,
-    scripts: ['token', 'password'],
+    scripts: ['token', 'password', ...(problem === null ? (['invitation'] as const) : [])],
     content: [
       text !== null && notice('problem', text),
+      problem === null && spentNotice(site),
       html`
         <form method="post" action=${`${site.path}/invitation`}>
           ${tokenField({
@@ -51,6 +50,16 @@ export function invitationPage(site: Site, { token = '', minPasswordLength, prob
       `,
     ],
   });
+}
+
+/** The notice in place of the form, once a script has learned that the invitation is no longer good. */
+function spentNotice({ path }: Site): VNode {
+  return hiddenNotice('spent', [
+    spent,
+    ' If you have set your password with it, ',
+    html`<a href=${`${path}/sign-in`}>sign in</a>`,
+    '.',
+  ]);
 }
 
 /** Renders the page after a successful `<path>/invitation`. It names the account, because invited people may not know it. */

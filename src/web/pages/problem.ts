@@ -15,8 +15,10 @@ export interface ProblemTexts {
 export interface FormWords {
   /** Labels of the fields by name. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Texts for refusals about a field, by code, with the field's name. */
-  readonly atField?: Readonly<Partial<Record<RefusalCode, readonly [field: string, text: string]>>>;
+  /** Texts for refusals about a field, by code, with the field's name, and a text above the form if it isn't the usual one. */
+  readonly atField?: Readonly<
+    Partial<Record<RefusalCode, readonly [field: string, text: string, notice?: string]>>
+  >;
   /** Texts for refusals about the form as a whole, by code; `when` is a phrase like `in 15 minutes`. */
   readonly above?: Readonly<Partial<Record<RefusalCode, (when: string) => string>>>;
 }
@@ -27,8 +29,8 @@ const marked = 'Please correct what is marked below.';
 export function problemTexts(problem: Problem | null, words: FormWords): ProblemTexts {
   if (problem === null) return { notice: null, fields: {} };
   if (problem.code === 'validation_error') return tellFields(problem.problems, words);
-  const [name, text] = words.atField?.[problem.code] ?? [];
-  if (name !== undefined && text !== undefined) return { notice: marked, fields: { [name]: text } };
+  const [name, text, above = marked] = words.atField?.[problem.code] ?? [];
+  if (name !== undefined && text !== undefined) return { notice: above, fields: { [name]: text } };
   const when = waitText(problem.retryAfterSeconds);
   return { notice: (words.above?.[problem.code] ?? general(problem.code))(when), fields: {} };
 }

@@ -3,8 +3,8 @@ import { accountName } from '../components/account-name.ts';
 import { type Emphasis, linkButton, submitButton } from '../components/button.ts';
 import { field } from '../components/field.ts';
 import { renderPage } from '../components/layout.ts';
-import { cookieNotice, nameNotice, notice } from '../components/notice.ts';
-import { html } from '../html.ts';
+import { hiddenNotice, nameNotice, notice } from '../components/notice.ts';
+import { type Content, html } from '../html.ts';
 import { returnToQuery } from '../return-to.ts';
 import type { ScriptName, Site } from '../site.ts';
 import { type FormWords, type Problem, type ProblemTexts, problemTexts } from './problem.ts';
@@ -28,6 +28,10 @@ export interface SignIn {
   readonly username?: string | undefined;
   /** The signed-in user, whom the console asks to sign in again. */
   readonly signedInAs?: string | null;
+  /** The host of the services, whose sign-ins don't count at the console's own host; null: this isn't said. */
+  readonly elsewhere?: string | null;
+  /** True if there is no administrator yet, and a page creates the first one. */
+  readonly isNew?: boolean;
   /** True if a session has ended while its user was using the console. */
   readonly hasEnded?: boolean;
   /** True if the browser seems to have lost the cookie of its sign-in. */
@@ -58,7 +62,7 @@ const lostCookie =
 /** Renders `<path>/sign-in`, with texts for the refusals of `POST /api/login/access-token` and of a provider's exchange. */
 export function signInPage(site: Site, signIn: SignIn): string {
   const { password, providers, returnTo, isForConsoleAlone = false, signedInAs = null, problem } = signIn;
-  const { hasLostCookie = false } = signIn;
+  const { hasLostCookie = false, elsewhere = null, isNew = false } = signIn;
   const hasEnded = isOver(signIn);
   const told = problemTexts(problem, words);
   return renderPage(site, {
@@ -69,9 +73,10 @@ export function signInPage(site: Site, signIn: SignIn): string {
     content: [
       told.notice !== null && notice('problem', told.notice, 'notice'),
       nameNotice(site.origins),
-      hasLostCookie ? notice('problem', lostCookie) : cookieNotice(blockedCookies),
+      hasLostCookie ? notice('problem', lostCookie) : hiddenNotice('cookies', blockedCookies),
+      isNew && firstSteps(site),
       hasEnded && html`<p id="ended">Your session has ended. Sign in to go on.</p>`,
-      (signedInAs !== null || isForConsoleAlone) && whyAsked(signIn),
+      (signedInAs !== null || elsewhere !== null || isForConsoleAlone) && whyAsked(signIn),
       password && form(site, signIn, told),
       password && forgotten(site),
       password && providers.length > 0 && html`<p class="or"><span>or</span></p>`,
@@ -99,22 +104,38 @@ function isOver({ hasEnded = false, signedInAs = null, problem }: SignIn): boole
   return hasEnded && signedInAs === null && problem === null;
 }
 
-function whyAsked({ password, providers, isForConsoleAlone, signedInAs = null }: SignIn): VNode {
-  const [first] = providers;
-  const byPassword = password && first === undefined;
-  const why =
-    isForConsoleAlone && first !== undefined
-      ? html`accepts only sign-ins with <bdi>${first.label}</bdi>`
-      : `asks ${byPassword ? 'for your password again' : 'you to sign in again'}, so that no page of a service can use it`;
+/** The page that creates the first administrator, for those who look for it here. */
+function firstSteps({ path }: Site): VNode {
+  return html`
+    <p>
+      There is no administrator yet: <a href=${`${path}/activate`}>create the first one</a> with the activation token.
+    </p>
+  `;
+}
+
+function whyAsked(signIn: SignIn): VNode {
+  const { signedInAs = null } = signIn;
   const who = signedInAs !== null && html`You are signed in as ${accountName(signedInAs)}. `;
-  return html`<p id="signed-in">${who}The console ${why}.</p>`;
+  return html`<p id="signed-in">${who}The console ${reasonOf(signIn)}.</p>`;
+}
+
+function reasonOf({ password, providers, isForConsoleAlone, signedInAs = null, elsewhere }: SignIn): Content {
+  const [first] = providers;
+  if (isForConsoleAlone && first !== undefined)
+    return html`accepts only sign-ins with <bdi>${first.label}</bdi>`;
+  const purpose = 'so that no page of a service can use it';
+  if (signedInAs === null)
+    return html`has a sign-in of its own, ${purpose}: being signed in at <bdi>${elsewhere}</bdi> does not count here`;
+  const byPassword = password && first === undefined;
+  return `asks ${byPassword ? 'for your password again' : 'you to sign in again'}, ${purpose}`;
 }
 
 function form({ path }: Site, signIn: SignIn, { notice, fields }: ProblemTexts): VNode {
-  const { returnTo, username = '', signedInAs = null } = signIn;
+  const { returnTo, username = '', signedInAs = null, elsewhere = null } = signIn;
   const typed = username !== '' && fields.username === undefined;
   const before = isOver(signIn) ? 'ended' : null;
-  const describedBy = notice !== null ? 'notice' : signedInAs !== null ? 'signed-in' : before;
+  const describedBy =
+    notice !== null ? 'notice' : signedInAs !== null || elsewhere !== null ? 'signed-in' : before;
   return html`
     <form method="post" action=${`${path}/sign-in`}>
       ${returnTo !== null && html`<input type="hidden" name="return_to" value=${returnTo} />`}

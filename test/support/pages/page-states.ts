@@ -94,6 +94,9 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
       isForConsoleAlone: true,
       signedInAs: 'alice',
     }),
+  'sign-in-console-host': (site) =>
+    signInPage(site, { ...signIn, returnTo: '/postern/console/', elsewhere: 'orders.acme.example' }),
+  'sign-in-new': (site) => signInPage(site, { ...signIn, isNew: true }),
   'sign-in-lost-cookie': (site) => signInPage(site, { ...signIn, providers, hasLostCookie: true }),
   'sign-in-blocked-cookies': (site) =>
     signInPage(site, { ...signIn, providers }).replace('data-cookies="true" hidden', ''),
@@ -150,6 +153,8 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
   'activate-already': (site) =>
     activatePage(site, { minPasswordLength, problem: { code: 'already_activated' } }),
   invitation: (site) => invitationPage(site, { minPasswordLength, problem: null }),
+  'invitation-spent': (site) =>
+    invitationPage(site, { minPasswordLength, problem: null }).replace('data-spent="true" hidden', ''),
   'invitation-invalid': (site) =>
     invitationPage(site, { token: 'old', minPasswordLength, problem: { code: 'invalid_invitation' } }),
   'invitation-fields': (site) =>
