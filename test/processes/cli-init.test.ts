@@ -34,7 +34,7 @@ const written = [
       scopes: { access: 'Use the service' },
       upstreams: { app: { url: 'http://localhost:9000' } },
       routes: [{ prefix: '/', upstream: 'app', scopes: ['access'], browser: true }],
-      web: { title: 'localhost:9000', home: '/', console: { base_url: 'http://console.localhost:8080' } },
+      web: { title: 'My service', home: '/', console: { base_url: 'http://console.localhost:8080' } },
       endpoints: { users: 'own' },
     },
   },

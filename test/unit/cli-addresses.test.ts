@@ -11,6 +11,7 @@ import {
   usedPort,
 } from '../../src/cli/setup/addresses.ts';
 import { commandIn } from '../../src/cli/setup/installation.ts';
+import { titleOf } from '../../src/cli/setup/trial.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 
 const services = [
@@ -26,6 +27,18 @@ const services = [
   ['unix:/run/app.sock', 'unix:/run/app.sock'],
   ['builtin:echo', 'builtin:echo'],
 ] as const;
+
+t.test('pages are called by the address of the service only if it tells people something', async (t) => {
+  for (const [upstream, title] of [
+    ['http://localhost:9000', 'My service'],
+    ['http://127.0.0.1:9000', 'My service'],
+    ['http://[::1]:9000', 'My service'],
+    ['unix:/run/app.sock', 'My service'],
+    ['http://app.internal:8000', 'app.internal:8000'],
+    ['https://app.example.com', 'app.example.com'],
+  ] as const)
+    t.equal(titleOf(upstream), title, upstream);
+});
 
 t.test('the address of a service is written as people write it', async (t) => {
   for (const [text, url] of services) t.equal(parseServiceAddress(text, '/srv'), url, text);

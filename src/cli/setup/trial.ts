@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { loadConfigText } from '../../config/load.ts';
 import type { ConfigProblem } from '../../config/report/problems.ts';
+import { isLoopbackHost } from '../../config/values/addresses.ts';
 import { parseUpstreamAddress } from '../../config/values/upstream-address.ts';
 import { hostAndPort } from '../../proxy/upstream-failure.ts';
 import { type Call, Failure } from '../command.ts';
@@ -111,10 +112,10 @@ export function parsed<T>(option: string, parse: () => T): T {
   }
 }
 
-/** The title of pages in front of an upstream: its host and port, if it has them. */
+/** The title of pages in front of an upstream: its host and port, if they tell people more than that it is on this machine. */
 export function titleOf(upstream: string): string {
   const address = parseUpstreamAddress(upstream);
-  return address.kind === 'server' ? address.authority : 'My service';
+  return address.kind === 'server' && !isLoopbackHost(address.host) ? address.authority : 'My service';
 }
 
 /** The port to listen on. It is tried before anything is written: another trial in this folder may be running on it. */
