@@ -43,8 +43,15 @@ t.test('a key is made of a set and a scope, called, found again and deleted', as
   t.equal(await page.locator('table, form.filters, .pages').count(), 0, 'nothing but how to begin');
   await page.click('.empty >> text=New key');
   await page.fill('dialog [name=label]', 'nightly export');
-  t.match(await textOf(page, 'dialog'), 'The service orders:read Read orders orders:write Change orders');
-  t.match(await textOf(page, 'dialog'), 'Postern itself apikeys:read List and read API keys');
+  const groups = await textOf(page, 'dialog');
+  t.match(
+    groups,
+    'The service Choose all that read in The service orders:read Read orders orders:write Change orders',
+  );
+  t.match(
+    groups,
+    'Postern itself Choose all that read in Postern itself apikeys:read List and read API keys',
+  );
   await page.check('dialog label:has-text("readers") input');
   await page.check('dialog [value="orders:read"]');
   t.equal(await page.inputValue('dialog [name=lifetime]'), '90');
@@ -97,6 +104,7 @@ t.test('a key is made of a set and a scope, called, found again and deleted', as
   t.equal(minted.status, 201);
   await page.goto(`${gateway.origin}/postern/console/api-keys/${parent.id}`);
   await page.click('section[aria-labelledby=children] >> text=child');
+  await page.waitForSelector('dd >> text=no use seen yet (noted within a minute)');
   await page.click('dd >> text=parent');
   await page.waitForSelector('section[aria-labelledby=done] >> text=API key created: child');
   await page.click('text=Delete key');
@@ -109,6 +117,32 @@ t.test('a key is made of a set and a scope, called, found again and deleted', as
   await page.click('nav >> text=Users');
   await eventually('gone with the page', async () => (await page.textContent('.said')) === '');
   t.strictSame(complaints, []);
+});
+
+t.test('all scopes that read are chosen at once, as far as they are shown', async (t) => {
+  const many = Object.fromEntries(
+    ['a', 'b', 'c', 'd'].map((area) => [`${area}${area}:read`, `See area ${area}`]),
+  );
+  const stage = await start(t, { scopes: { ...scopes, ...many } });
+  if (stage === null) return;
+  const { page } = stage;
+  const chosen = () =>
+    page
+      .locator('dialog [name=scopes]:checked')
+      .evaluateAll((inputs) => inputs.map((input) => (input as unknown as { value: string }).value));
+  await page.click('text=New key');
+  await page.fill('dialog [name=label]', 'reports');
+  await page.fill('dialog input[type=search]', 'See area');
+  await page.click('dialog >> text=Choose all that read in The service');
+  t.strictSame(await chosen(), ['aa:read', 'bb:read', 'cc:read', 'dd:read']);
+  await page.fill('dialog input[type=search]', '');
+  await page.uncheck('dialog [value="bb:read"]');
+  await page.click('dialog >> text=Choose all that read in The service');
+  t.strictSame(await chosen(), ['aa:read', 'bb:read', 'cc:read', 'dd:read', 'orders:read', 'stock:read']);
+  await page.click('text=Create key');
+  await page.waitForSelector('dialog pre >> text=curl');
+  await page.click('text=I have copied it');
+  t.match(await textOf(page, 'tbody tr'), 'aa:read bb:read and 4 more');
 });
 
 t.test('the longest lifetime is named and chosen', async (t) => {

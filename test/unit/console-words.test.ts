@@ -13,6 +13,13 @@ t.test('every event of the audit has words, each its own', async (t) => {
   for (const each of words) t.match(each, /^[A-Z][^_.]+$/);
 });
 
+t.test('the first administrator is created by the bootstrap token', async (t) => {
+  const { actorWords } = await load('events.js');
+  t.equal(actorWords('anonymous', 'user_created'), 'bootstrap token');
+  t.equal(actorWords('anonymous', 'login_failed'), 'anonymous');
+  t.equal(actorWords('command_line', 'user_created'), 'command line');
+});
+
 t.test('distances in time are in the unit that says enough', async (t) => {
   const { distance } = await load('times.js');
   const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];

@@ -6,7 +6,7 @@ import { Console } from './context.js';
 import { Field, Form, sent } from './form.js';
 import { onlyGranted, providersOf, visibleSets } from './held.js';
 import { Identities } from './identities.js';
-import { useAction, useLoaded } from './loaded.js';
+import { isPending, useAction, useLoaded } from './loaded.js';
 import { Described } from './scope-choices.js';
 import { OwnSessions } from './sessions.js';
 import { html, Names, Problem } from './show.js';
@@ -16,11 +16,17 @@ export function Account() {
   const { api, root, served, hasPassword, may } = context;
   const catalogue = useCatalogue();
   const maySeeUser = served.has('users') && may('users:read');
-  const user = useLoaded(
-    async () => (maySeeUser ? (await api.get(`/api/admin/users/${api.userId}`)).value : null),
-    [],
-  );
-  const sets = useLoaded(async () => (maySeeUser ? visibleSets(context) : []), []);
+  const record = useLoaded(async () => {
+    if (!maySeeUser) return { user: null, sets: [] };
+    const [{ value }, sets] = await Promise.all([
+      api.get(`/api/admin/users/${api.userId}`),
+      visibleSets(context),
+    ]);
+    return { user: value, sets };
+  }, []);
+  if (catalogue === null || isPending(record))
+    return html`<h1>Your account</h1><p role="status" class="quiet">Loading…</p>`;
+  const { user = null, sets = [] } = record.value ?? {};
   return html`
     <div class="heading">
       <h1>Your account</h1>
@@ -29,10 +35,10 @@ export function Account() {
     <section>
       <h2>What you may do</h2>
       <${Scopes} scopes=${api.scopes} catalogue=${catalogue} />
-      ${user.value !== null && sets.value !== null && html`<${BySignIn} user=${user.value} sets=${sets.value} />`}
+      ${user !== null && html`<${BySignIn} user=${user} sets=${sets} />`}
     </section>
-    ${user.error !== null && html`<${Problem} error=${user.error} again=${user.reload} />`}
-    ${user.value !== null && html`<${Identities} user=${user.value} isOwn=${true} />`}
+    ${record.error !== null && html`<${Problem} error=${record.error} again=${record.reload} />`}
+    ${user !== null && html`<${Identities} user=${user} isOwn=${true} />`}
     ${served.has('self_password') && hasPassword && html`<${OwnPassword} />`}
     ${served.has('self_sessions') && html`<section><${OwnSessions} /></section>`}
   `;

@@ -9,7 +9,7 @@ import { MintKey } from './mint-key.js';
 import { Person } from './person.js';
 import { Folded, html, Name, Names, RowAction, Several } from './show.js';
 import { Text } from './text.js';
-import { Ago } from './times.js';
+import { Ago, LastUse } from './times.js';
 
 const filters = [
   { name: 'label__contains', label: 'Label contains' },
@@ -72,13 +72,14 @@ const columnsIn = (root) => [
     card: 'fact',
     word: 'used',
     isEmpty: (key) => key.last_used === null,
-    cell: (key) => html`<${Ago} at=${key.last_used} none="Not used yet" />`,
+    cell: (key) => html`<${LastUse} at=${key.last_used} />`,
   },
 ];
 
 export function ApiKeys() {
   const { area, root, may } = useContext(Console);
   const [version, setVersion] = useState(0);
+  const [isLoaded, setLoaded] = useState(false);
   const [isMinting, setMinting] = useState(false);
   const [deleted, setDeleted] = useState(/** @type {any} */ (null));
   const mayWrite = may('apikeys:write');
@@ -108,13 +109,14 @@ export function ApiKeys() {
       filters=${filters}
       sort=${{ by: 'created', order: 'desc' }}
       version=${version}
+      onLoaded=${() => setLoaded(true)}
       empty=${html`
         <p>There are no API keys yet.</p>
         <p class="hint">A program calls the service with a key instead of a person’s sign-in: a nightly export, a partner’s system, a script.</p>
         ${mayWrite && html`<p>${mint}</p>`}
       `}
     />
-    <p class="hint">
+    <p class="hint" hidden=${!isLoaded}>
       Programs send their key in the header <code>X-API-Key</code>.${' '}
       <a href=${`${area}/openapi.json`}>The API of Postern itself</a> is described as OpenAPI.
     </p>

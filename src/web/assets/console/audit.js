@@ -4,7 +4,7 @@ import { useContext, useState } from 'preact/hooks';
 import { useAddress } from './address.js';
 import { EventDetails } from './audit-details.js';
 import { Console } from './context.js';
-import { eventWords, spoken, wordsOf } from './events.js';
+import { actorWords, eventWords, spoken, wordsOf } from './events.js';
 import { List } from './list.js';
 import { useAction } from './loaded.js';
 import { kinds, nameOf, useNames } from './names.js';
@@ -87,7 +87,7 @@ const columnsWith = (names) => [
     kind: 'name',
     card: 'fact',
     word: 'by',
-    cell: (event) => html`<${Actor} actor=${event.actor} names=${names} />`,
+    cell: ({ actor, event }) => html`<${Actor} actor=${actor} event=${event} names=${names} />`,
   },
   {
     label: 'To',
@@ -113,10 +113,10 @@ const columnsWith = (names) => [
   },
 ];
 
-/** @param {{ readonly actor: any, readonly names: ReadonlyMap<string, string> }} options */
-function Actor({ actor, names }) {
+/** @param {{ readonly actor: any, readonly event: string, readonly names: ReadonlyMap<string, string> }} options */
+function Actor({ actor, event, names }) {
   const { root } = useContext(Console);
-  const kind = spoken(actor.kind);
+  const kind = actorWords(actor.kind, event);
   if (!actor.user) return html`<span class="quiet">${kind}</span>`;
   return html`<a href=${`${root}/audit?actor__eq=${actor.user}`} title=${actor.user}><${Text} of=${nameOf(names, actor.user)} /></a>${actor.kind !== 'session' && html` <span class="quiet">${kind}</span>`}`;
 }
@@ -133,8 +133,7 @@ export function Audit() {
   const { api } = useContext(Console);
   const address = useAddress();
   const [done, setDone] = useState(0);
-  const [shown, setShown] = useState(/** @type {readonly any[]} */ ([]));
-  const names = useNames(shown);
+  const [names, loadNames] = useNames();
   const download = useAction(async () => {
     const events = await every(api, address.searchParams, setDone);
     const lines = events.map((event) => `${JSON.stringify(event)}\n`);
@@ -156,7 +155,7 @@ export function Audit() {
       path="/api/admin/audit/"
       what=${['event', 'events']}
       columns=${columnsWith(names)}
-      onLoaded=${(/** @type {any} */ page) => setShown(page.items)}
+      prepare=${loadNames}
       filters=${filters}
       sort=${{ by: 'time', order: 'desc' }}
       details=${(/** @type {any} */ event) => html`<${EventDetails} event=${event} />`}

@@ -2,7 +2,7 @@
 
 import { useContext } from 'preact/hooks';
 import { Console } from './context.js';
-import { useLoaded } from './loaded.js';
+import { isPending, useLoaded } from './loaded.js';
 
 /**
  * @typedef {{ readonly scope: string, readonly description: string, readonly built_in: boolean }} Described
@@ -23,13 +23,17 @@ export async function readCatalogue({ api, may }) {
   return new Map(value.map((/** @type {Described} */ described) => [described.scope, described]));
 }
 
+/** The catalogue of those who can't read one: scopes have their names alone. @type {Catalogue} */
+export const noCatalogue = new Map();
+
 /**
- * Hook: the catalogue; empty until it is loaded, and if it can't be read: then scopes have their names alone.
- * @returns {Catalogue}
+ * Hook: the catalogue; null until it is loaded, empty if it can't be read.
+ * @returns {Catalogue | null}
  */
 export function useCatalogue() {
   const context = useContext(Console);
-  return useLoaded(() => readCatalogue(context), []).value ?? new Map();
+  const catalogue = useLoaded(() => readCatalogue(context), []);
+  return isPending(catalogue) ? null : (catalogue.value ?? noCatalogue);
 }
 
 /** True for a scope of Postern's own endpoints. @param {Catalogue} catalogue @param {string} scope */

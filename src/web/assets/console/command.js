@@ -57,15 +57,27 @@ const scopesOf = ({ scopes, scope_sets: sets }) =>
   new Set([...scopes, ...sets.flatMap((/** @type {any} */ set) => set.scopes)]);
 
 /**
- * The command, with `secret` in place of the key; who may not make keys doesn't see the routes.
- * @param {{ readonly apiKey: any, readonly secret: string }} options
+ * Hook: the routes that keys can call; none for who may not make keys, and doesn't see them.
+ * @returns {import('./loaded.js').Loaded<readonly Route[]>}
  */
-export function Command({ apiKey, secret }) {
-  const { api, origin, served } = useContext(Console);
-  const routes = useLoaded(
-    async () => /** @type {readonly Route[]} */ ((await api.get('/api/admin/api-keys/routes')).value),
+export function useRoutes() {
+  const { api, may } = useContext(Console);
+  return useLoaded(
+    async () => (may('apikeys:write') ? (await api.get('/api/admin/api-keys/routes')).value : []),
     [],
   );
+}
+
+/**
+ * The command, with `secret` in place of the key.
+ * @param {{
+ *   readonly apiKey: any,
+ *   readonly secret: string,
+ *   readonly routes: import('./loaded.js').Loaded<readonly Route[]>,
+ * }} options
+ */
+export function Command({ apiKey, secret, routes }) {
+  const { origin, served } = useContext(Console);
   if (routes.error !== null) return html`<${Problem} error=${routes.error} again=${routes.reload} />`;
   if (routes.value === null) return html`<p role="status" class="quiet">Loading…</p>`;
   const held = scopesOf(apiKey);

@@ -3,6 +3,7 @@
 import { useContext } from 'preact/hooks';
 import { Console } from './context.js';
 import { gives, onlyGranted, providersOf } from './held.js';
+import { NoScopes } from './no-scopes.js';
 import { Described } from './scope-choices.js';
 import { html } from './show.js';
 import { listed, Text } from './text.js';
@@ -11,9 +12,14 @@ import { listed, Text } from './text.js';
 export const setName = (sets, id) => sets.find((set) => set.id === id)?.name ?? id;
 
 /**
- * @param {{ readonly user: any, readonly sets: readonly any[], readonly catalogue: import('./catalogue.js').Catalogue }} options
+ * @param {{
+ *   readonly user: any,
+ *   readonly sets: readonly any[],
+ *   readonly catalogue: import('./catalogue.js').Catalogue,
+ *   readonly required: readonly string[],
+ * }} options
  */
-export function Effective({ user, sets, catalogue }) {
+export function Effective({ user, sets, catalogue, required }) {
   const { providers } = useContext(Console);
   const granted = new Set(onlyGranted(user, sets));
   const signIn = `a sign-in through ${providersOf(user, providers)}`;
@@ -30,7 +36,7 @@ export function Effective({ user, sets, catalogue }) {
       <h2 id="effective">What <${Text} of=${user.username} /> may do</h2>
       ${
         user.effective_scopes.length === 0
-          ? html`<p class="quiet">No scopes.</p>`
+          ? html`<${NoScopes} username=${user.username} required=${required} />`
           : html`
               <div class="table-frame">
                 <table>

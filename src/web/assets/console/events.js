@@ -40,5 +40,12 @@ export const eventWords = {
 /** The words for an event; its code, as words, for one of another release. @param {string} event */
 export const wordsOf = (event) => eventWords[event] ?? spoken(event);
 
+/**
+ * The words for an actor who is no user. No one else makes a user without a credential.
+ * @param {string} kind @param {string} event
+ */
+export const actorWords = (kind, event) =>
+  kind === 'anonymous' && event === 'user_created' ? 'bootstrap token' : spoken(kind);
+
 /** A name of the API as words. @param {string} name */
 export const spoken = (name) => name.replaceAll('_', ' ');

@@ -3,17 +3,17 @@
 import { useContext, useState } from 'preact/hooks';
 import { go } from './address.js';
 import { useCatalogue } from './catalogue.js';
-import { Command } from './command.js';
+import { Command, useRoutes } from './command.js';
 import { Console } from './context.js';
 import { DeleteKey } from './delete-key.js';
 import { wordsOf } from './events.js';
-import { useLoaded } from './loaded.js';
+import { isPending, useLoaded } from './loaded.js';
 import { Unread, useTitle } from './one.js';
 import { Person } from './person.js';
 import { Described } from './scope-choices.js';
 import { Copyable, html, State } from './show.js';
 import { listed, Text } from './text.js';
-import { Ago, Both } from './times.js';
+import { Ago, Both, noUse } from './times.js';
 
 /** @type {Readonly<Record<string, 'good' | 'off' | 'bad'>>} */
 const stateKinds = { active: 'good', expired: 'off', suspended: 'bad' };
@@ -31,8 +31,14 @@ export function ApiKey({ id }) {
   const key = useLoaded(async () => (await api.get(`/api/admin/api-keys/${id}`)).value, [id]);
   const catalogue = useCatalogue();
   useTitle('key', key, key.value?.label);
+  const children = useLoaded(
+    async () => (await api.get(`/api/admin/api-keys/?size=${mostShown}&parent__eq=${id}`)).value,
+    [id],
+  );
+  const routes = useRoutes();
   const { value } = key;
-  if (value === null) return html`<${Unread} kind="key" loaded=${key} />`;
+  if (value === null || catalogue === null || isPending(children) || isPending(routes))
+    return html`<${Unread} kind="key" loaded=${key} />`;
   const maySeeAudit = served.has('audit') && may('audit:read');
   return html`
     <div class="heading">
@@ -44,7 +50,7 @@ export function ApiKey({ id }) {
       <div><dt>Owner</dt><dd><${Person} user=${value.created_by} /></dd></div>
       <div><dt>Created</dt><dd><${Both} at=${value.created} /></dd></div>
       <div><dt>Expires</dt><dd><${Both} at=${value.expires} /></dd></div>
-      <div><dt>Last used</dt><dd><${Both} at=${value.last_used} none="not used yet" /></dd></div>
+      <div><dt>Last used</dt><dd><${Both} at=${value.last_used} none=${`${noUse} (noted within a minute)`} /></dd></div>
       ${value.parent !== null && html`<div><dt>Made with</dt><dd><${Parent} id=${value.parent} /></dd></div>`}
       <div><dt>Id</dt><dd><${Copyable} text=${value.id} what="id" /></dd></div>
     </dl>
@@ -55,11 +61,11 @@ export function ApiKey({ id }) {
       html`
         <section aria-labelledby="call">
           <h2 id="call">Call the service</h2>
-          <${Command} apiKey=${value} secret=${'"X-API-Key: $KEY"'} />
+          <${Command} apiKey=${value} secret=${'"X-API-Key: $KEY"'} routes=${routes} />
         </section>
       `
     }
-    <${Children} id=${id} />
+    ${children.value?.total > 0 && html`<${Children} page=${children.value} />`}
     ${maySeeAudit && html`<${Done} id=${id} />`}
     ${
       isDeleting &&
@@ -122,19 +128,14 @@ function Held({ apiKey: { scopes, scope_sets: sets }, catalogue }) {
 /** Maximum number of keys and events on the page. */
 const mostShown = 10;
 
-/** The keys that were made with a key. @param {{ readonly id: string }} options */
-function Children({ id }) {
-  const { api, root } = useContext(Console);
-  const { value } = useLoaded(
-    async () => (await api.get(`/api/admin/api-keys/?size=${mostShown}&parent__eq=${id}`)).value,
-    [id],
-  );
-  if (value === null || value.items.length === 0) return null;
-  const links = value.items.map(
+/** The keys that were made with a key. @param {{ readonly page: any }} options */
+function Children({ page: { items, total } }) {
+  const { root } = useContext(Console);
+  const links = items.map(
     (/** @type {any} */ key) =>
       html`<a href=${`${root}/api-keys/${key.id}`}><${Text} of=${key.label} /></a>${key.status !== 'active' && html` <${KeyState} apiKey=${key} />`}`,
   );
-  const rest = value.total - value.items.length;
+  const rest = total - items.length;
   return html`
     <section aria-labelledby="children">
       <h2 id="children">Made with it</h2>
@@ -153,6 +154,7 @@ function Done({ id }) {
   return html`
     <section aria-labelledby="done">
       <h2 id="done">What it did</h2>
+      ${isPending(events) && html`<p role="status" class="quiet">Loading…</p>`}
       ${events.value?.length === 0 && html`<p class="quiet">Nothing that the audit records; calls of the service are in the log.</p>`}
       ${
         events.value?.length > 0 &&
@@ -162,10 +164,15 @@ function Done({ id }) {
           </ul>
         `
       }
-      <p class="links">
-        <a href=${`${root}/audit?actor__eq=${id}`}>All that it did</a>
-        <a href=${`${root}/audit?target__eq=${id}`}>Changes to it</a>
-      </p>
+      ${
+        !isPending(events) &&
+        html`
+          <p class="links">
+            <a href=${`${root}/audit?actor__eq=${id}`}>All that it did</a>
+            <a href=${`${root}/audit?target__eq=${id}`}>Changes to it</a>
+          </p>
+        `
+      }
     </section>
   `;
 }

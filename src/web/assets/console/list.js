@@ -28,6 +28,8 @@ import { html, Problem } from './show.js';
  *   readonly sort: { readonly by: string, readonly order: 'asc' | 'desc' },
  *   readonly empty: unknown,
  *   readonly version?: unknown,
+ *   readonly isReady?: boolean,
+ *   readonly prepare?: (items: readonly any[]) => Promise<void>,
  *   readonly onLoaded?: (page: any) => void,
  *   readonly details?: (item: any) => unknown,
  * }} ListOptions
@@ -36,10 +38,24 @@ import { html, Problem } from './show.js';
 const ownParameters = ['cursor', 'sort_by', 'sort_order', 'size'];
 
 /**
- * A list: `empty` is all that is shown where nothing was ever made; `details` is what a row opens to.
+ * A list: `empty` is all that is shown where nothing was ever made; `details` is what a row opens to. Nothing is shown until the
+ * rows are there with all they need, so that no column jumps: `isReady` is false, and `prepare` pending, until it is.
  * @param {ListOptions} options
  */
-export function List({ path, what, columns, filters, sort, empty, version, onLoaded, details }) {
+export function List(options) {
+  const {
+    path,
+    what,
+    columns,
+    filters,
+    sort,
+    empty,
+    version,
+    isReady = true,
+    prepare,
+    onLoaded,
+    details,
+  } = options;
   const { api } = useContext(Console);
   const address = useAddress();
   const names = useRef(/** @type {Map<string, string>} */ (new Map()));
@@ -49,7 +65,11 @@ export function List({ path, what, columns, filters, sort, empty, version, onLoa
     error,
     isLoading,
     reload,
-  } = useLoaded(async () => (await api.get(`${path}?${asked}`)).value, [path, asked, version]);
+  } = useLoaded(async () => {
+    const { value } = await api.get(`${path}?${asked}`);
+    await prepare?.(value.items);
+    return value;
+  }, [path, asked, version]);
   useEffect(() => {
     if (page !== null) onLoaded?.(page);
   }, [page]);
@@ -59,6 +79,8 @@ export function List({ path, what, columns, filters, sort, empty, version, onLoa
     // The focused element is gone with its row.
     if (hadFocus && document.activeElement === document.body) table.current?.focus();
   }, [page]);
+  const isShown = useRef(false);
+  isShown.current ||= isReady && (page !== null || error !== null);
   const isNarrowed = ['cursor', ...filters.map(({ name }) => name)].some((name) =>
     address.searchParams.has(name),
   );
@@ -68,6 +90,7 @@ export function List({ path, what, columns, filters, sort, empty, version, onLoa
     order: address.searchParams.get('sort_order') ?? sort.order,
   };
 
+  if (!isShown.current) return html`<p role="status" class="quiet">Loading…</p>`;
   if (isEmpty && !isNarrowed) return html`<div class="empty" ref=${table} tabindex="-1">${empty}</div>`;
   return html`
     ${filters.length > 0 && html`<${Filters} key=${filterKey(address, filters)} filters=${filters} address=${address} path=${path} names=${names.current} />`}

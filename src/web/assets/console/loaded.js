@@ -54,6 +54,12 @@ export function useLoaded(load, dependencies) {
 }
 
 /**
+ * True until the first result or error: a page shows nothing before, and keeps what it has when something is loaded again.
+ * @param {Pick<Loaded<unknown>, 'value' | 'isLoading'>} loaded
+ */
+export const isPending = ({ value, isLoading }) => isLoading && value === null;
+
+/**
  * Hook: an action started by a person, with its outcome, and a flag while it runs.
  * @template {readonly unknown[]} A
  * @param {(...args: A) => Promise<void>} act

@@ -9,7 +9,7 @@ import { ApiKeys } from './api-keys.js';
 import { Audit } from './audit.js';
 import { Console } from './context.js';
 import { ApiKey } from './key.js';
-import { useLoaded } from './loaded.js';
+import { isPending, useLoaded } from './loaded.js';
 import { Said } from './said.js';
 import { ScopeSet, ScopeSets } from './scope-sets.js';
 import { Sessions } from './sessions.js';
@@ -88,16 +88,19 @@ function App() {
     addEventListener(scopesChanged, update);
     return () => removeEventListener(scopesChanged, update);
   }, []);
+  // Until the user's scopes are known the links keep their places, unseen.
+  const isStarting = isPending(started);
   const offered = parts.filter(
     ({ scope, endpoint }) =>
-      (scope === null || api.scopes.has(scope)) && (endpoint === null || endpoints.has(endpoint)),
+      (isStarting || scope === null || api.scopes.has(scope)) &&
+      (endpoint === null || endpoints.has(endpoint)),
   );
   const [name = '', id = ''] = pathname.slice(root.length + 1).split('/');
   const part = name === '' ? offered[0] : parts.find((each) => each.name === name);
   useEffect(() => {
-    document.title = `${part?.label ?? 'Not found'} · ${title}`;
+    if (!isStarting) document.title = `${part?.label ?? 'Not found'} · ${title}`;
     setMenuOpen(false);
-  }, [part, id]);
+  }, [part, id, isStarting]);
   return html`
     <a class="skip" href="#content">Skip to content</a>
     <header class="bar">
@@ -116,7 +119,7 @@ function App() {
       </button>
       <div id="menu" class=${isMenuOpen ? 'menu' : 'menu menu-closed'}>
       <nav aria-label="Console">
-        <ul>
+        <ul class=${isStarting ? 'unseen-yet' : null}>
           ${offered.map(
             (each) => html`
               <li><a class="bar-link" href=${`${root}/${each.name}`} aria-current=${each === part ? 'page' : null}>${each.label}</a></li>
@@ -134,7 +137,7 @@ function App() {
     <main id="content" tabindex="-1">
       <${Said} />
       ${started.error !== null && html`<${Problem} error=${started.error} again=${started.reload} />`}
-      ${started.isLoading && started.value === null && html`<p role="status" class="quiet">Loading…</p>`}
+      ${isStarting && html`<p role="status" class="quiet">Loading…</p>`}
       ${!started.isLoading && started.error === null && show(part, id, offered)}
     </main>
   `;

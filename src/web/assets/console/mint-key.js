@@ -4,7 +4,7 @@ import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { inWords } from './api.js';
 import { Window } from './ask.js';
 import { readCatalogue } from './catalogue.js';
-import { Command } from './command.js';
+import { Command, useRoutes } from './command.js';
 import { Console } from './context.js';
 import { Expiry, expiryOf } from './expiry.js';
 import { Choices, Field, Form, sent } from './form.js';
@@ -170,13 +170,14 @@ function NewKey({ owner, onClose, onMinted }) {
  */
 function MintedKey({ minted, isCopied, onCopied, onClose }) {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const routes = useRoutes();
   // The focused element is gone; a second press of Enter must not close the only view of the key.
   useLayoutEffect(() => place.current?.querySelector('pre')?.focus(), []);
   return html`
     <div ref=${place} class="once">
       <p><strong><${Text} of=${minted.label} /></strong>: copy it now. It is not shown again, and no one can look it up.</p>
       <${Copyable} text=${minted.key} what="key" long=${true} onCopied=${onCopied} />
-      <${Command} apiKey=${minted} secret=${`'X-API-Key: ${minted.key}'`} />
+      <${Command} apiKey=${minted} secret=${`'X-API-Key: ${minted.key}'`} routes=${routes} />
       <div class="choices">
         <button type="button" class="button button-primary" onClick=${onClose}>${isCopied ? 'Close' : 'I have copied it'}</button>
       </div>

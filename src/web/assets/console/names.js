@@ -1,6 +1,6 @@
-/** Names of records of which the audit has only the ids, loaded after the rows, as far as the reader may see the records. */
+/** Names of records of which the audit has only the ids, as far as the reader may see the records. */
 
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import { Console } from './context.js';
 
 /** Maximum number of concurrent lookups. */
@@ -52,35 +52,40 @@ function idsOf({ actor, target, changes }) {
   return ids;
 }
 
+/** Maximum time for which events wait for names, ms; later ones are shown when they are there. */
+const longestWaitMs = 1_500;
+
 /**
- * Names by id, without those of records that were removed or that the reader may not see.
- * @param {readonly any[]} events
- * @returns {ReadonlyMap<string, string>}
+ * Hook: names by id, without those of records that were removed or that the reader may not see; and the function that loads the
+ * names for events.
+ * @returns {[ReadonlyMap<string, string>, (events: readonly any[]) => Promise<void>]}
  */
-export function useNames(events) {
+export function useNames() {
   const { api, served, may } = useContext(Console);
   const [names, setNames] = useState(/** @type {ReadonlyMap<string, string>} */ (new Map()));
-  useEffect(() => {
+  /** @param {readonly any[]} events */
+  const load = async (events) => {
     const wanted = new Map(events.flatMap(idsOf).filter(([id]) => id && !names.has(id)));
     const readable = [...wanted].flatMap(([id, name]) => {
       const kind = kinds[name];
       const maySee = kind && may(kind.scope) && (kind.endpoint === null || served.has(kind.endpoint));
       return maySee ? [{ id, kind }] : [];
     });
-    let isCurrent = true;
+    /** @type {[string, string][]} */
+    const found = [];
     const lookUp = async () => {
-      for (let next = readable.shift(); isCurrent && next !== undefined; next = readable.shift()) {
+      for (let next = readable.shift(); next !== undefined; next = readable.shift()) {
         const { id, kind } = next;
-        const found = await api.get(kind.path + encodeURIComponent(id)).catch(() => null);
-        if (found !== null) setNames((before) => new Map([...before, [id, found.value[kind.field]]]));
+        const record = await api.get(kind.path + encodeURIComponent(id)).catch(() => null);
+        if (record !== null) found.push([id, record.value[kind.field]]);
       }
     };
-    for (let at = 0; at < lookupsAtOnce; at++) void lookUp();
-    return () => {
-      isCurrent = false;
-    };
-  }, [events]);
-  return names;
+    const all = Promise.all(Array.from({ length: lookupsAtOnce }, lookUp)).then(() =>
+      setNames((before) => new Map([...before, ...found])),
+    );
+    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, longestWaitMs))]);
+  };
+  return [names, load];
 }
 
 /** The name for an id, or a short form of the id. @param {ReadonlyMap<string, string>} names @param {string} id */

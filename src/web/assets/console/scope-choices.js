@@ -34,10 +34,13 @@ export function ScopeChoices({ label = 'Scopes', scopes, catalogue, chosen, none
   /** @param {Event} event */
   const note = ({ target }) => {
     if (!(target instanceof HTMLInputElement) || target.type !== 'checkbox') return;
-    const next = new Set(checked);
-    if (target.checked) next.add(target.value);
-    else next.delete(target.value);
-    setChecked(next);
+    const { checked: isChosen, value } = target;
+    setChecked((before) => {
+      const next = new Set(before);
+      if (isChosen) next.add(value);
+      else next.delete(value);
+      return next;
+    });
   };
   return html`
     <fieldset
@@ -69,7 +72,13 @@ export function ScopeChoices({ label = 'Scopes', scopes, catalogue, chosen, none
         ${groupsOf(all, catalogue).map(
           (group) => html`
             <div role="group" aria-label=${group.title} hidden=${!group.scopes.some(isShown)} key=${group.title}>
-              <p class="group-title" aria-hidden="true">${group.title}</p>
+              <div class="group-title">
+                <p aria-hidden="true">${group.title}</p>
+                ${
+                  group.scopes.filter(isReading).length > 1 &&
+                  html`<button type="button" class="small" onClick=${chooseReading}>Choose all that read<span class="unseen"> in ${group.title}</span></button>`
+                }
+              </div>
               ${group.scopes.map(
                 (scope) => html`
                   <label class="choice scope-choice" key=${scope} hidden=${!isShown(scope)}>
@@ -86,6 +95,19 @@ export function ScopeChoices({ label = 'Scopes', scopes, catalogue, chosen, none
       <${FieldProblem} name="scopes" problem=${problem} />
     </fieldset>
   `;
+}
+
+/** True for a scope that lets its holder read something, by its name. @param {string} scope */
+const isReading = (scope) => scope.endsWith(':read');
+
+/** Checks what is shown of the group and only reads, as if each were clicked. @param {MouseEvent} event */
+function chooseReading({ currentTarget }) {
+  const group = /** @type {HTMLElement} */ (
+    /** @type {HTMLElement} */ (currentTarget).closest('[role=group]')
+  );
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const open = group.querySelectorAll('label:not([hidden]) input:not(:checked)');
+  for (const input of open) if (isReading(input.value)) input.click();
 }
 
 /**

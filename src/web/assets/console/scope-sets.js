@@ -4,13 +4,13 @@ import { useContext, useState } from 'preact/hooks';
 import { go } from './address.js';
 import { inWords } from './api.js';
 import { Question, Window } from './ask.js';
-import { useCatalogue } from './catalogue.js';
+import { noCatalogue, useCatalogue } from './catalogue.js';
 import { Console } from './context.js';
 import { counted } from './counts.js';
 import { Edited } from './edited.js';
 import { Field, Form, sent } from './form.js';
 import { List } from './list.js';
-import { useAction, useLoaded } from './loaded.js';
+import { isPending, useAction, useLoaded } from './loaded.js';
 import { Unread, useTitle } from './one.js';
 import { ScopeChoices } from './scope-choices.js';
 import { Copyable, html, Names, Problem } from './show.js';
@@ -95,7 +95,7 @@ function NewSet({ onClose }) {
       <${Form} onSubmit=${submit} error=${add.error}>
         <${Field} name="name" label="Name" required=${true} autofocus=${true} />
         <${Field} name="description" label="Description" />
-        <${ScopeChoices} scopes=${api.scopes} catalogue=${catalogue} chosen=${[]} none="You hold no scope that you could give." />
+        <${ScopeChoices} scopes=${api.scopes} catalogue=${catalogue ?? noCatalogue} chosen=${[]} none="You hold no scope that you could give." />
         ${add.error !== null && html`<${Problem} error=${add.error} />`}
         <div class="choices">
           <button type="submit" class="button button-primary" disabled=${add.isRunning}>Create set</button>
@@ -130,7 +130,8 @@ export function ScopeSet({ id }) {
   const holders = useLoaded(findHolders, [id]);
   const catalogue = useCatalogue();
   useTitle('set', set, set.value?.value.name);
-  if (set.value === null) return html`<${Unread} kind="set" loaded=${set} />`;
+  if (set.value === null || catalogue === null || isPending(holders))
+    return html`<${Unread} kind="set" loaded=${set} />`;
   const { value, etag } = set.value;
   const isBuiltIn = id === builtIn;
   const mayWrite = may('scopesets:write') && !value.managed && !isBuiltIn;

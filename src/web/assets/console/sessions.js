@@ -30,8 +30,8 @@ const systems = {
   Linux: 'Linux',
 };
 
-/** @param {string} agent */
-function browserOf(agent) {
+/** The program and the system of a User-Agent, as far as they are known. @param {string} agent */
+export function browserOf(agent) {
   const found = [programs, systems].flatMap((names) => {
     const name = Object.entries(names).find(([part]) => agent.includes(part));
     return name === undefined ? [] : [name[1]];
@@ -44,15 +44,15 @@ const methodWords = (providers, method) => providers.get(method) ?? method;
 
 /** @typedef {import('./context.js').ConsoleContext['providers']} Providers */
 
+/** The program and address of a session. @param {any} session */
+const fromOf = (session) =>
+  html`<span title=${session.user_agent}><${Text} of=${browserOf(session.user_agent)} /></span> <code class="quiet">${session.address}</code>`;
+
+/** Marks the session in which the page is open. @param {any} session */
+const markOf = (session) => session.current && html` <${State} kind="good">this browser<//>`;
+
 /** @param {Providers} providers @returns {readonly import('./list.js').Column[]} */
 const sharedBy = (providers) => [
-  {
-    label: 'From',
-    kind: 'wide',
-    card: 'line',
-    cell: (session) =>
-      html`<span title=${session.user_agent}><${Text} of=${browserOf(session.user_agent)} /></span> <code class="quiet">${session.address}</code>`,
-  },
   {
     label: 'Signed in by',
     card: 'fact',
@@ -105,9 +105,9 @@ export function Sessions() {
       label: 'User',
       kind: /** @type {const} */ ('name'),
       card: /** @type {const} */ ('title'),
-      cell: (/** @type {any} */ session) =>
-        html`<${Person} user=${session.user} />${session.current && html` <${State} kind="good">this browser<//>`}`,
+      cell: (/** @type {any} */ session) => html`<${Person} user=${session.user} />${markOf(session)}`,
     },
+    { label: 'From', kind: /** @type {const} */ ('wide'), card: /** @type {const} */ ('line'), cell: fromOf },
     ...sharedBy(providers),
     ...(mayWrite ? [endColumn(setEnded)] : []),
   ];
@@ -152,13 +152,19 @@ export function OwnSessions() {
   const [isEndingOthers, setEndingOthers] = useState(false);
   const [others, setOthers] = useState(0);
   const columns = [
+    {
+      label: 'From',
+      kind: /** @type {const} */ ('wide'),
+      card: /** @type {const} */ ('title'),
+      cell: (/** @type {any} */ session) => html`${fromOf(session)}${markOf(session)}`,
+    },
     ...sharedBy(providers),
     {
       label: 'Action',
       kind: /** @type {const} */ ('action'),
       card: /** @type {const} */ ('action'),
-      cell: (/** @type {any} */ session) =>
-        session.current ? html`<${State} kind="good">this browser<//>` : endColumn(setEnded).cell(session),
+      isEmpty: (/** @type {any} */ session) => session.current,
+      cell: (/** @type {any} */ session) => (session.current ? null : endColumn(setEnded).cell(session)),
     },
   ];
   return html`

@@ -61,6 +61,15 @@ export function Ago({ at, none = 'never', isEnd = false }) {
   return html`<time class=${isSoon ? 'soon' : null} datetime=${at} title=${`${exact.format(instant)} · ${at}`}><span class="relative">${distance(difference)}</span><span class="exact">${short.format(instant)}</span></time>`;
 }
 
+/** The words in place of the last use of a key. Uses are noted once a minute, so that the key may have been used just now. */
+export const noUse = 'no use seen yet';
+
+/** When a key was last used. @param {{ readonly at: string | null, readonly none?: string }} options */
+export function LastUse({ at, none = 'none seen' }) {
+  if (at !== null) return html`<${Ago} at=${at} />`;
+  return html`<span class="quiet" title="A use is noted within a minute">${none}</span>`;
+}
+
 /**
  * An exact instant in the reader's time zone, in full on hover.
  * @param {{ readonly at: string | null, readonly none?: string, readonly seconds?: boolean }} options

@@ -7,14 +7,22 @@ import { Question } from './ask.js';
 import { Console } from './context.js';
 import { counted, ending } from './counts.js';
 import { Invite } from './invite.js';
-import { useAction, useLoaded } from './loaded.js';
+import { isPending, useAction, useLoaded } from './loaded.js';
 import { say } from './said.js';
 import { html, Problem } from './show.js';
 import { isolated, Text } from './text.js';
 import { stateOf } from './user-state.js';
 
-/** @param {{ readonly user: any, readonly etag: string | null, readonly onDone: () => void }} options */
-export function UserActions({ user, etag, onDone }) {
+/**
+ * @param {{
+ *   readonly user: any,
+ *   readonly etag: string | null,
+ *   readonly required: readonly string[],
+ *   readonly onDone: () => void,
+ *   readonly onEnded: () => void,
+ * }} options
+ */
+export function UserActions({ user, etag, required, onDone, onEnded }) {
   const { api, root, served, may } = useContext(Console);
   const [asked, setAsked] = useState(/** @type {'disable' | 'end' | 'remove' | null} */ (null));
   const path = `/api/admin/users/${user.id}`;
@@ -55,8 +63,8 @@ export function UserActions({ user, etag, onDone }) {
     <section aria-labelledby="actions">
       <h2 id="actions">Actions</h2>
       ${problem && html`<${Problem} error=${problem} />`}
-      <div class="choices">
-        ${stateOf(user) === 'enabled' && html`<${Invite} user=${user} />`}
+      <div class="choices" hidden=${isPending(throttle)}>
+        ${stateOf(user) === 'enabled' && html`<${Invite} user=${user} required=${required} />`}
         ${throttle.value?.failures > 0 && html`<button type="button" class="button button-secondary" onClick=${() => unlock.run()}>${isLocked ? 'Unlock' : `Reset failed sign-ins (${throttle.value.failures.toLocaleString()})`}</button>`}
         ${
           !user.managed &&
@@ -104,6 +112,7 @@ export function UserActions({ user, etag, onDone }) {
           onClose=${() => setAsked(null)}
           act=${async () => {
             await api.delete(`/api/admin/sessions/?user=${user.id}`);
+            onEnded();
           }}
           count=${async () => ({ sessions: await sessionsOf() })}
           version=${etag}

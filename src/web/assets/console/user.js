@@ -2,6 +2,7 @@
 
 import { useContext, useState } from 'preact/hooks';
 import { useCatalogue } from './catalogue.js';
+import { useRoutes } from './command.js';
 import { Console } from './context.js';
 import { Edited } from './edited.js';
 import { Effective, setName } from './effective.js';
@@ -9,8 +10,10 @@ import { Choices, Field } from './form.js';
 import { visibleSets } from './held.js';
 import { Identities } from './identities.js';
 import { Invite } from './invite.js';
-import { useLoaded } from './loaded.js';
+import { isPending, useLoaded } from './loaded.js';
 import { MintKey } from './mint-key.js';
+import { NewestOf, useNewest } from './newest.js';
+import { requiredBy } from './no-scopes.js';
 import { Unread, useTitle } from './one.js';
 import { ScopeChoices } from './scope-choices.js';
 import { Copyable, html } from './show.js';
@@ -28,15 +31,23 @@ export function User({ id }) {
   const user = useLoaded(async () => api.get(`/api/admin/users/${id}`), [id]);
   const sets = useLoaded(() => visibleSets(context), []);
   const catalogue = useCatalogue();
+  const routes = useRoutes();
+  const newest = useNewest(id);
   useTitle('user', user, user.value?.value.username);
-  if (user.value === null || sets.isLoading) return html`<${Unread} kind="user" loaded=${user} />`;
+  if (user.value === null || catalogue === null || [sets, routes, newest].some(isPending))
+    return html`<${Unread} kind="user" loaded=${user} />`;
   const { value, etag } = user.value;
   const known = sets.value ?? [];
   const mayWrite = may('users:write') && !value.managed;
   const name = html`<${Text} of=${value.username} />`;
+  const required = requiredBy(routes.value ?? []);
+  const reload = () => {
+    user.reload();
+    newest.reload();
+  };
   const show = (/** @type {boolean} */ isOurs) => {
     setSaved(isOurs);
-    user.reload();
+    reload();
   };
   return html`
     <div class="heading">
@@ -45,7 +56,7 @@ export function User({ id }) {
         <${UserState} user=${value} />
       </h1>
       <div class="choices">
-        ${may('users:write') && stateOf(value) === 'can’t sign in yet' && html`<${Invite} user=${value} isMain=${true} />`}
+        ${may('users:write') && stateOf(value) === 'can’t sign in yet' && html`<${Invite} user=${value} required=${required} isMain=${true} />`}
         ${
           may('users:write', 'apikeys:write') &&
           html`<button type="button" class="button button-secondary" onClick=${() => setMinting(true)}>New key for ${name}</button>`
@@ -59,17 +70,23 @@ export function User({ id }) {
       <div><dt>Created</dt><dd><${Both} at=${value.created} /></dd></div>
       <div><dt>Id</dt><dd><${Copyable} text=${value.id} what="id" /></dd></div>
     </dl>
-    <p class="links">
-      ${may('apikeys:read') && html`<a href=${`${root}/api-keys?created_by__eq=${id}`}>Keys</a>`}
-      ${served.has('admin_sessions') && may('sessions:read') && html`<a href=${`${root}/sessions?user__eq=${id}`}>Sessions</a>`}
-      ${served.has('audit') && may('audit:read') && html`<a href=${`${root}/audit?target__eq=${id}`}>Changes to ${name}</a> <a href=${`${root}/audit?actor__eq=${id}`}>What ${name} did</a>`}
-    </p>
+    ${
+      served.has('audit') &&
+      may('audit:read') &&
+      html`
+        <p class="links">
+          <a href=${`${root}/audit?target__eq=${id}`}>Changes to ${name}</a>
+          <a href=${`${root}/audit?actor__eq=${id}`}>What ${name} did</a>
+        </p>
+      `
+    }
     ${value.managed && html`<p class="hint">This user is kept in step with the configuration file, and is changed there.</p>`}
-    <${Effective} user=${value} sets=${known} catalogue=${catalogue} />
+    <${Effective} user=${value} sets=${known} catalogue=${catalogue} required=${required} />
+    ${newest.value !== null && html`<${NewestOf} user=${value} newest=${newest.value} />`}
     ${mayWrite && html`<${EditUser} key=${etag} user=${value} etag=${etag} sets=${known} catalogue=${catalogue} isSaved=${isSaved} onSaved=${() => show(true)} onTaken=${() => show(false)} />`}
     <${Identities} user=${value} onChanged=${mayWrite ? user.reload : undefined} />
-    ${may('users:write') && html`<${UserActions} user=${value} etag=${etag} onDone=${user.reload} />`}
-    ${isMinting && html`<${MintKey} owner=${value} onClose=${() => setMinting(false)} onMinted=${() => {}} />`}
+    ${may('users:write') && html`<${UserActions} user=${value} etag=${etag} required=${required} onDone=${reload} onEnded=${newest.reload} />`}
+    ${isMinting && html`<${MintKey} owner=${value} onClose=${() => setMinting(false)} onMinted=${newest.reload} />`}
   `;
 }
 
