@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { copyDocuments, sourcesOf } from './documents.ts';
 import { noticesOf } from './notices.ts';
 
 const { trim } = createRequire(import.meta.url)('../bin/trim.cjs') as {
@@ -11,15 +12,6 @@ const { trim } = createRequire(import.meta.url)('../bin/trim.cjs') as {
 /** A kind of machine that there is an archive for, as Node and npm name it. */
 export type Architecture = 'x64' | 'arm64';
 
-/** Files of the checkout that an archive has at its top. */
-const documents = [
-  'README.md',
-  'CHANGELOG.md',
-  'LICENSE',
-  'config/reference.yaml',
-  'docs',
-  'examples/systemd',
-];
 /**
  * Makes the folder of a self-contained Postern: a launcher, the program in `dist`, its packages and the Node that it runs on.
  * npm brings the packages of the other kind of machine, too; only where this machine can run that Node are there code caches.
@@ -32,7 +24,7 @@ export function makeArchiveFolder(folder: string, architecture: Architecture, di
   symlinkSync(node, join(lib, 'node'));
   cpSync(dist, join(lib, 'dist'), { recursive: true });
   if (architecture === process.arch) run(join(lib, 'node'), ['build/code-cache.ts', join(lib, 'dist')]);
-  for (const file of documents) cpSync(file, join(folder, file), { recursive: true });
+  copyDocuments(folder, sourcesOf(JSON.parse(readFileSync('package.json', 'utf8'))));
   cpSync('build/archive/postern', join(folder, 'postern'));
   const packages = readdirSync(join(lib, 'node_modules'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /^(?:@[^/]+\/)?[^/@]+\/package\.json$/.test(file))
