@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap';
 import { exchangeRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { startWebGateway, type WebGateway } from '../support/pages/web.ts';
+import { administrator } from '../support/gateway/gateway.ts';
+import { ownForm, startWebGateway, type WebGateway } from '../support/pages/web.ts';
 
 const own = 'https://acme.example.com';
 const html = 'Accept: text/html';
@@ -139,3 +140,45 @@ t.test('the sign-in page knows its own names, and a WebSocket says why it is ref
     },
   );
 });
+
+const names = [
+  { name: 'http://localhost:8080', baseUrl: 'http://127.0.0.1:8080', saysSite: true },
+  { name: 'https://other.example.com', baseUrl: own, saysSite: true },
+  { name: 'http://10.0.0.5:8080', baseUrl: 'http://acme.example.com:8080', saysSite: false },
+];
+
+for (const { name, baseUrl, saysSite } of names)
+  t.test(`${name} for ${baseUrl} does what docs/troubleshooting.md says`, async (t) => {
+    const { api, upstream } = await startWebGateway(t, { base_url: baseUrl });
+    const { accessToken } = await api.signIn(administrator.username, administrator.password);
+    const { key } = await api.mintKey(accessToken, { label: 'script', scopes: ['store:read'] });
+    // Browsers send Fetch metadata to https and loopback addresses alone.
+    const here = { host: new URL(name).host, origin: name, ...(saysSite && ownForm) };
+    const signIn = (headers: Record<string, string>) =>
+      api.send({ method: 'POST', path: '/postern/sign-in', form: { ...administrator }, headers });
+    const cookie = (await signIn(ownForm)).setCookies[0]!.split(';', 1)[0]!;
+    const webSocket = {
+      ...here,
+      connection: 'upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    };
+    const path = '/app/orders';
+    const { host } = here;
+    const open = (target: string, more: object) =>
+      api.send({ path: target, headers: { host, accept: 'text/html' }, ...more });
+    t.equal((await open('/postern/sign-in', {})).status, 200);
+    t.equal((await open(path, { cookie })).status, 200, 'a page');
+    t.equal((await open(path, { apiKey: key })).status, 200, 'a key');
+    t.equal((await signIn(here)).status, saysSite ? 303 : 403, 'signing in');
+    t.equal((await api.send({ method: 'POST', path, headers: here, cookie })).status, saysSite ? 200 : 403);
+    const before = upstream.seen.length;
+    t.equal((await api.send({ path, headers: webSocket, cookie })).status, 403, 'a WebSocket');
+    const protocol = `postern, postern.bearer.${accessToken}`;
+    const offering = { ...webSocket, 'sec-websocket-protocol': protocol };
+    t.equal((await api.send({ path, headers: offering })).status, 403, 'a WebSocket with a token');
+    t.equal(upstream.seen.length, before);
+    t.not((await api.send({ path, headers: webSocket, apiKey: key })).status, 403, 'of a program');
+    t.equal(upstream.seen.length, before + 1);
+  });
