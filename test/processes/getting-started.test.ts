@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse, stringify } from 'yaml';
@@ -53,7 +54,8 @@ t.test('docs/getting-started.md, command by command', async (t) => {
     const printed: string[] = [];
     for (const block of blocksOf(heading)) {
       ran.add(block);
-      printed.push(await machine.run(block, { input }));
+      // The strictest that root may have: the service's user reads the program and its configuration all the same.
+      printed.push(await machine.run(`umask 077\n${block}`, { input }));
     }
     return printed;
   };
@@ -63,7 +65,12 @@ t.test('docs/getting-started.md, command by command', async (t) => {
 
   machine.makeArchive('postern-0.1.0-linux-x64');
   await runSection('1\\. Install');
-  t.match((await runSection('2\\. Configure')).join(''), /no problems/);
+  const next = (await runSection('2\\. Configure')).join('');
+  t.match(
+    next,
+    /Next:\n\n {2}postern serve .*\n[\s\S]*no problems/,
+    'it says what comes next, as the guide does',
+  );
   // `init` has written a port that was free, and other tests may take it meanwhile.
   const configured = join(machine.folder, 'etc/postern/postern.yaml');
   const [, chosen] = /^management: \{ host: 127\.0\.0\.1, port: (\d+) \}$/m.exec(
@@ -74,7 +81,17 @@ t.test('docs/getting-started.md, command by command', async (t) => {
     readFileSync(configured, 'utf8').replace(`port: ${chosen}`, `port: ${ports[9090]}`),
   );
   await runSection('3\\. Run it');
-  t.match(machine.calls(), [/^useradd --system .* postern$/], 'the user comes before the rest');
+  const [update, curl, , user] = machine.calls();
+  t.strictSame([update, curl], ['apt-get update', 'apt-get install -y curl'], 'a fresh Debian has neither');
+  t.match(user, /^useradd --system .* postern$/, 'the user comes before the rest');
+  for (const path of [
+    'opt/postern',
+    'etc/postern',
+    'usr/local/bin/postern',
+    'etc/systemd/system/postern.service',
+  ])
+    t.equal(statSync(join(machine.folder, path)).mode & 0o044, 0o044, `everyone can read ${path}`);
+  t.equal(statSync(configured).mode & 0o777, 0o644);
   t.ok(
     existsSync(join(machine.folder, 'var/lib/postern/postern.db')),
     'the stores are where the unit may write',
@@ -152,16 +169,17 @@ t.test('docs/getting-started.md, command by command', async (t) => {
     acme === undefined
       ? machine.read('etc/letsencrypt/live/stock.example.com/fullchain.pem')
       : readFileSync(acme.rootFile, 'utf8');
-  const status = await new Promise((resolve, reject) => {
-    const headers = { 'X-API-Key': /X-API-Key: (\S+)/.exec(machine.read('root/nightly.header'))![1]! };
-    request(
-      { host: '127.0.0.1', port: ports[443], servername: 'stock.example.com', ca, path: '/report', headers },
-      (response) => resolve(response.resume().statusCode),
-    )
-      .on('error', reject)
-      .end();
-  });
-  t.equal(status, 200, 'over TLS, by the certificate that the hook has put there');
+  const headers = { 'X-API-Key': /X-API-Key: (\S+)/.exec(machine.read('root/nightly.header'))![1]! };
+  const target = { port: ports[443], servername: 'stock.example.com', ca, path: '/report', headers };
+  const statusAt = (host: string) =>
+    new Promise((resolve, reject) => {
+      request({ ...target, host }, (response) => resolve(response.resume().statusCode))
+        .on('error', reject)
+        .end();
+    });
+  const local = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  for (const host of ['127.0.0.1', '::1'].filter((one) => local.some(({ address }) => address === one)))
+    t.equal(await statusAt(host), 200, `over TLS at ${host}, by the certificate that the hook has put there`);
   for (const block of [certbot!, restart!]) ran.add(block);
   const all = [...guide.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text]) => text!);
   t.strictSame(
