@@ -6,7 +6,9 @@ import { filePath, text, whole } from '../values/scalars.ts';
 /** Schema of the address of a listener. */
 export function listener(defaults: { host: string; port: number }) {
   return z.strictObject({
-    host: text(listenHostRule).prefault(defaults.host).describe('Address or name to listen on.'),
+    host: text(listenHostRule)
+      .prefault(defaults.host)
+      .describe('Address or name to listen on; :: is IPv6 and IPv4.'),
     port: whole({ min: 0, max: 65_535 }).prefault(defaults.port).describe('TCP port; 0 picks any free port.'),
   });
 }
