@@ -16,11 +16,12 @@ const noteShifts = `
       shifts.push(value.toFixed(4) + ' ' + sources.map(({ node }) => node?.parentElement?.outerHTML.slice(0, 80)).join(' | '));
   }).observe({ type: 'layout-shift', buffered: true });`;
 
-/** Slows every call of the API, each by another time, so that what arrives later is seen to. */
+/** Slows every call of the API, each by another time: what comes later is seen to, and the bar before all. */
 async function slowDown(page: Page): Promise<void> {
   let calls = 0;
   await page.route('**/api/**', async (route) => {
-    await sleep(10 + (calls++ % 4) * 25);
+    const isFirst = route.request().url().includes('/api/login/');
+    await sleep(isFirst ? 150 : 10 + (calls++ % 4) * 25);
     await route.continue();
   });
 }
@@ -56,7 +57,9 @@ async function addMore({ api }: ConsoleGateway) {
 t.test('nothing moves when data arrive, and nothing covers anything', async (t) => {
   const context = await openBrowser(t, { reducedMotion: 'reduce' });
   if (context === null) return;
-  const identity_providers = { staff: { issuer: 'https://login.example.com', client_id: 'postern' } };
+  const title = 'Landesanstalt für Umweltbeobachtung';
+  const staff = { issuer: 'https://login.example.com', client_id: 'postern', title };
+  const identity_providers = { staff };
   const gateway = await startConsole(t, { config: { identity_providers } });
   await addSome(gateway);
   const { user, key, set } = await addMore(gateway);
@@ -89,4 +92,26 @@ t.test('nothing moves when data arrive, and nothing covers anything', async (t) 
       t.strictSame(await page.evaluate(covered), [], `${view} at ${width}`);
     }
   }
+});
+
+t.test('the links of the bar have their places before it is known who may see them', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const gateway = await startConsole(t);
+  const page = await gateway.open(context, 'administrator');
+  const held = Promise.withResolvers<void>();
+  await page.route('**/api/login/refresh-token', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.goto(`${gateway.origin}/postern/console/audit`);
+  await page.waitForSelector('main >> text=Loading…');
+  const audit = page.locator('nav[aria-label=Console] a', { hasText: 'Audit' });
+  t.notOk(await page.isVisible('nav[aria-label=Console] a'));
+  const before = await audit.boundingBox();
+  held.resolve();
+  await settled(page);
+  t.ok(await audit.isVisible());
+  t.strictSame(await audit.boundingBox(), before);
+  t.equal(await page.title(), 'Audit · Orders');
 });
