@@ -116,9 +116,16 @@ function renderAll(results: string): string {
   return `${renderTable(results, names, shown)}\n\n${wrap(`${dateOf(results)} ${versionsOf(results, names)}`)}`;
 }
 
+const none = '—';
+
+/** A table of those columns that any row has a figure for: not every machine can measure each part. */
 function renderTable(results: string, names: readonly Name[], shown: readonly ColumnName[]): string {
-  const rows = names.map((name) => [labels[name], ...shown.map((column) => figure(results, name, column))]);
-  return align(['', ...shown], rows, []);
+  const measured = shown.filter((column) => names.some((name) => figure(results, name, column) !== none));
+  const rows = names.map((name) => [
+    labels[name],
+    ...measured.map((column) => figure(results, name, column)),
+  ]);
+  return align(['', ...measured], rows, []);
 }
 
 /** One figure, as a document shows it; a dash if the row or table is missing. */
@@ -130,7 +137,7 @@ export function figure(results: string, name: string, column: ColumnName): strin
   const headings = first < 0 ? [] : cellsOf(lines[first]!);
   const cells = lines.slice(first + 1).find((line) => cellsOf(line)[0] === row);
   const text = cells && cellsOf(cells)[headings.indexOf(from) + offset];
-  return text === undefined ? '—' : rounded(text);
+  return text === undefined ? none : rounded(text);
 }
 
 function cellsOf(line: string): string[] {
@@ -150,7 +157,7 @@ function rounded(text: string): string {
 function dateOf(results: string): string {
   const [, date = ''] = /^- Date: (\d{4}-\d\d-\d\d)/m.exec(results) ?? [];
   const [, upkeep = ''] = /^Measured on (\d{4}-\d\d-\d\d)\.$/m.exec(results) ?? [];
-  return `Measured on ${date}, memory and starts on ${upkeep}.`;
+  return date === upkeep ? `Measured on ${date}.` : `Measured on ${date}, memory and starts on ${upkeep}.`;
 }
 
 /** The versions of the rows' programs, each once. */
