@@ -33,7 +33,7 @@
 {{- define "postern.resources" -}}
 {{- $resources := deepCopy (.Values.resources | default dict) -}}
 {{- $further := include "postern.memoryOfFurtherWorkers" . | int -}}
-{{- range $kind, $ofOne := dict "requests" 320 "limits" 512 -}}
+{{- range $kind, $ofOne := dict "requests" 256 "limits" 512 -}}
 {{- $amounts := index $resources $kind | default dict -}}
 {{- if and $further (eq (toString $amounts.memory) (printf "%dMi" $ofOne)) -}}
 {{- $_ := set $amounts "memory" (printf "%dMi" (add $ofOne $further)) -}}

@@ -15,9 +15,9 @@ function podsOf(values: object): { workers: unknown; requests: unknown; limits: 
   };
 }
 
-const memoryOfOne = { requests: '320Mi', limits: '512Mi' };
-const memoryOfTwo = { requests: '480Mi', limits: '672Mi' };
-const memoryOfThree = { requests: '640Mi', limits: '832Mi' };
+const memoryOfOne = { requests: '256Mi', limits: '512Mi' };
+const memoryOfTwo = { requests: '416Mi', limits: '672Mi' };
+const memoryOfThree = { requests: '576Mi', limits: '832Mi' };
 
 function cpu(limit: string | number): object {
   return { resources: { limits: { cpu: limit } } };
@@ -51,7 +51,7 @@ const rows: readonly [name: string, values: object, expected: object][] = [
   [
     'no limit of memory is none',
     { resources: { limits: { cpu: 2, memory: null } } },
-    { workers: 2, requests: '480Mi', limits: undefined },
+    { workers: 2, requests: '416Mi', limits: undefined },
   ],
 ];
 
