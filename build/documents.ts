@@ -1,4 +1,5 @@
-import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** Files and folders of the checkout that an archive has at its top: what its documents are, and what they link to. */
@@ -23,9 +24,13 @@ const link = /(?<!!)\[([^\]]*)\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)/g;
  * URL of the checkout's files; undefined: there is none, and the text of the link stays.
  */
 export function copyDocuments(folder: string, sources: string | undefined): void {
-  for (const file of shipped) cpSync(file, join(folder, file), { recursive: true });
-  const documents = shipped.flatMap((file) => globSync(file.endsWith('.md') ? file : `${file}/**/*.md`));
-  for (const document of documents) {
+  const files = committedFiles();
+  for (const file of files) {
+    if (!lstatSync(file).isFile()) throw new Error(`${file} is no file`);
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    copyFileSync(file, join(folder, file));
+  }
+  for (const document of files.filter((file) => file.endsWith('.md'))) {
     const text = readFileSync(document, 'utf8');
     const linked = text.replaceAll(link, (whole, words: string, path: string, anchor = '') => {
       const file = join(dirname(document), path);
@@ -34,6 +39,12 @@ export function copyDocuments(folder: string, sources: string | undefined): void
     });
     writeFileSync(join(folder, document), linked);
   }
+}
+
+/** The files below {@link shipped} that git knows: a checkout may hold secrets beside them, made by its examples. */
+function committedFiles(): string[] {
+  const list = execFileSync('git', ['ls-files', '-z', '--', ...shipped], { encoding: 'utf8' });
+  return list.split('\0').filter((file) => file !== '');
 }
 
 /** The URL of a version's files in the repository that a manifest names; undefined if it names none. */

@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { copyDocuments, sourcesOf } from '../../build/documents.ts';
@@ -31,6 +31,16 @@ t.test('every link of an archive’s documents leads to a file of the archive', 
       t.ok(!file.startsWith('..') && existsSync(join(folder, file)), `${document}: ${file}`);
     }
   t.ok(count > 200, `${count} links`);
+});
+
+t.test('an archive has nothing that a checkout holds beside its files', async (t) => {
+  // Where examples/compose/make-secrets.sh puts secrets, which git ignores.
+  const stray = `docs/stray-${process.pid}.md`;
+  writeFileSync(stray, 'not committed\n');
+  t.teardown(() => rmSync(stray));
+  const { folder } = archiveOf(t);
+  t.ok(existsSync(join(folder, 'docs/words.md')));
+  t.notOk(existsSync(join(folder, stray)));
 });
 
 t.test('a link to a file of the checkout alone leads to the repository, or is text', async (t) => {
