@@ -186,6 +186,18 @@ t.test('lines that are pasted at once answer one question each', async (t) => {
   t.match(stderr, /^Name of this instance \[main\]: acme$/m, 'each beside its question');
 });
 
+t.test('lines that were pasted after a refused one answer nothing', async (t) => {
+  const { run, file } = emptyFolder(t);
+  const input = new PassThrough();
+  Object.assign(input, { setRawMode: () => input });
+  input.write(':9000\rnot a url\rhttps://stock.example.com\r\rnone\racme\rStock\r');
+  const running = run(['init'], { input });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  input.write('\x04');
+  t.match(await running, { code: 1, stderr: /postern: nothing was written\n$/ });
+  t.notOk(existsSync(file));
+});
+
 t.test('Ctrl-D gives up', async (t) => {
   const { run, file } = emptyFolder(t);
   t.match(await run(['init'], { input: typing(':9000') }), {

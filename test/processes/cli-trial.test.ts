@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 import { eventually } from '../support/eventually.ts';
 import { runPostern, startPostern, untilListening } from '../support/gateway/command.ts';
@@ -53,7 +53,7 @@ t.test('a trial has sign-in, console and a key, commands work on it, and init ke
   t.match(lines, [/^\{"id":"[^"]*","username":"admin"\}$/, /^The key: pst_/, /"code":"not_authenticated"/]);
   const [, key] = /^The key: (.*)$/.exec(lines[1]!) ?? [];
   const requests = upstream.seen
-    .filter(({ target }) => !target.startsWith('/data/'))
+    .filter(({ target }) => !target.endsWith('.yaml'))
     .map((seen) => [seen.target, ...seen.values('x-auth-username')]);
   t.strictSame(requests, [['/', 'admin']], 'the service sees the key alone');
 
@@ -120,8 +120,9 @@ t.test('a trial keeps its data to itself', async (t) => {
     return { code, stderr };
   };
   // A development server of the same folder.
+  let served = cwd;
   const server = createServer((request, response) => {
-    const file = join(cwd, request.url!);
+    const file = join(served, request.url!);
     response.statusCode = existsSync(file) ? 200 : 404;
     response.end(existsSync(file) ? readFileSync(file) : '');
   }).listen(0, '127.0.0.1');
@@ -133,6 +134,12 @@ t.test('a trial keeps its data to itself', async (t) => {
     stderr: `postern: ${url} serves the files of this folder, where a trial would keep its users and keys: start Postern in another folder\n`,
   });
   t.strictSame(readdirSync(cwd), [], 'nothing is left');
+  served = dirname(cwd);
+  t.match(
+    await refusedIn(url),
+    { code: 1, stderr: /serves the files of this folder/ },
+    'nor from a folder above',
+  );
 
   mkdirSync(data);
   chmodSync(data, 0o777);

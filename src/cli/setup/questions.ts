@@ -59,6 +59,8 @@ export async function asking<T>(
         return parse(line === '' && preset !== undefined ? preset : line);
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
+        // Pasted answers after one that is refused would be taken for those of other questions.
+        early.length = 0;
         stderr.write(`  This ${error.message}.\n`);
       }
     }

@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { loadConfigText } from '../../config/load.ts';
 import type { ConfigProblem } from '../../config/report/problems.ts';
 import { isLoopbackHost } from '../../config/values/addresses.ts';
@@ -156,7 +156,7 @@ async function write(folder: string, text: string, upstream: string): Promise<As
     const temporary = temporaryName(join(folder, trialFile));
     try {
       createFile(temporary, text, 0o600);
-      const asked = await requirePrivate(upstream, `/${dataFolder}/${basename(temporary)}`, text);
+      const asked = await requirePrivate(upstream, resolve(folder, temporary), text);
       if (isNew) createFile(join(data, '.gitignore'), '*\n', 0o600);
       renameSync(temporary, join(folder, trialFile));
       return asked;
@@ -177,11 +177,21 @@ async function write(folder: string, text: string, upstream: string): Promise<As
 }
 
 /** Rejects with Failure if the service serves a file that was just written: everyone could get the keys of a trial from it. */
-async function requirePrivate(upstream: string, path: string, text: string): Promise<Asked> {
-  const asked = await askForFile(upstream, path, text);
-  if (asked !== 'served') return asked;
+async function requirePrivate(upstream: string, file: string, text: string): Promise<Asked> {
+  const asked = await Promise.all(placesOf(file).map((path) => askForFile(upstream, path, text)));
+  if (!asked.includes('served')) return asked[0]!;
   throw new Failure(
     'failed',
     `${upstream} serves the files of this folder, where a trial would keep its users and keys: start Postern in another folder`,
   );
+}
+
+/** Number of folders, from the trial's own upwards, of which any may be the one that the service serves. */
+const mostFoldersServed = 8;
+
+/** Paths under which a service would serve a file of `data`, by the folder that it serves, the trial's own first. */
+function placesOf(file: string): string[] {
+  const parts = file.split(sep).slice(1).map(encodeURIComponent);
+  const counts = parts.map((_, index) => index + 1).slice(1, mostFoldersServed + 1);
+  return counts.map((count) => `/${parts.slice(-count).join('/')}`);
 }
