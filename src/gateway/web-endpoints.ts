@@ -8,6 +8,7 @@ import { selfPassword } from '../endpoints/self-password.ts';
 import { createPageStartCookies, StartCookies } from '../endpoints/start-cookies.ts';
 import type { Log } from '../log/log.ts';
 import { openApiDocument } from '../openapi/document.ts';
+import { createIsActivationOpen } from '../web/activation-open.ts';
 import { BrowserSessions } from '../web/browser-sessions.ts';
 import { createActivationPage } from '../web/endpoints/activation.ts';
 import { createConsole } from '../web/endpoints/console.ts';
@@ -19,7 +20,6 @@ import { createProviderPages } from '../web/endpoints/provider.ts';
 import { createRenderSignIn, createWaysToSignIn } from '../web/endpoints/render-sign-in.ts';
 import { createSignInPage } from '../web/endpoints/sign-in.ts';
 import { createSignOut } from '../web/endpoints/sign-out.ts';
-import { createIsNew } from '../web/first-administrator.ts';
 import { createOfferedProviders } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
@@ -73,7 +73,7 @@ export function webEndpoints(
     createHome({ area, sessions, records, hasPasswordPage: change !== undefined }),
     ...createSignInPage({
       ...common,
-      isNew: activate === undefined ? async () => false : createIsNew(records),
+      isActivationOpen: activate === undefined ? async () => false : createIsActivationOpen(records),
     }),
     ...onPages.flatMap((provider, index) => {
       const atConsole = onConsole[index] ?? provider;

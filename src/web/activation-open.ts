@@ -2,16 +2,16 @@ import { isRefusal } from '../errors.ts';
 import type { Records } from '../stores/records.ts';
 
 /**
- * Creates the test that there is no administrator yet. The store is asked until there has been one; while it is unavailable, the
- * test is false, because no page may depend on it.
+ * Creates the test that activation is open. The store is asked until it has been closed; while it is unavailable, the test is
+ * false, because no page may depend on it.
  */
-export function createIsNew(records: Pick<Records, 'bootstrap'>): () => Promise<boolean> {
-  let mayBeNew = true;
+export function createIsActivationOpen(records: Pick<Records, 'bootstrap'>): () => Promise<boolean> {
+  let mayBeOpen = true;
   return async () => {
-    if (!mayBeNew) return false;
+    if (!mayBeOpen) return false;
     try {
-      mayBeNew = (await records.bootstrap()).open;
-      return mayBeNew;
+      mayBeOpen = (await records.bootstrap()).open;
+      return mayBeOpen;
     } catch (error) {
       if (!isRefusal(error, 'store_unavailable')) throw error;
       return false;

@@ -59,7 +59,7 @@ t.test('the first administrator is made in the browser, and signed in', async (t
     api.send({ method: 'POST', path: '/postern/activate', form, headers: ownForm });
   t.match(await open(), { status: 200, text: /first administrator/ });
   const signInPage = () => api.send({ path: '/postern/sign-in', headers: navigation });
-  t.match((await signInPage()).text, /There is no administrator yet: <a href="\/postern\/activate">/);
+  t.match((await signInPage()).text, /Activation is open: <a href="\/postern\/activate">/);
   const { username, password } = administrator;
   t.match(await submit({ token: 'wrong', username, password }), {
     status: 401,

@@ -29,9 +29,9 @@ export function createSignInPage(options: {
   readonly renderSignIn: RenderSignIn;
   readonly waysOf: WaysToSignIn;
   /** Resolves to true while there is no administrator, if a page creates the first one. */
-  readonly isNew: () => Promise<boolean>;
+  readonly isActivationOpen: () => Promise<boolean>;
 }): readonly Endpoint<'open'>[] {
-  const { area, sessions, login, renderSignIn, waysOf, isNew } = options;
+  const { area, sessions, login, renderSignIn, waysOf, isActivationOpen } = options;
   const path = `${area.path}/sign-in`;
   const [serviceOrigin] = area.site.origins;
 
@@ -58,7 +58,7 @@ export function createSignInPage(options: {
       signedInAs,
       elsewhere,
       hasEnded,
-      isNew: await isNew(),
+      isActivationOpen: await isActivationOpen(),
       problem: null,
     };
     const lost = hasLostCookie(area, exchange);

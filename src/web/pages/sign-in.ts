@@ -30,8 +30,8 @@ export interface SignIn {
   readonly signedInAs?: string | null;
   /** The host of the services, whose sign-ins don't count at the console's own host; null: this isn't said. */
   readonly elsewhere?: string | null;
-  /** True if there is no administrator yet, and a page creates the first one. */
-  readonly isNew?: boolean;
+  /** True if activation is open, and a page creates an administrator. */
+  readonly isActivationOpen?: boolean;
   /** True if a session has ended while its user was using the console. */
   readonly hasEnded?: boolean;
   /** True if the browser seems to have lost the cookie of its sign-in. */
@@ -62,7 +62,7 @@ const lostCookie =
 /** Renders `<path>/sign-in`, with texts for the refusals of `POST /api/login/access-token` and of a provider's exchange. */
 export function signInPage(site: Site, signIn: SignIn): string {
   const { password, providers, returnTo, isForConsoleAlone = false, signedInAs = null, problem } = signIn;
-  const { hasLostCookie = false, elsewhere = null, isNew = false } = signIn;
+  const { hasLostCookie = false, elsewhere = null, isActivationOpen = false } = signIn;
   const hasEnded = isOver(signIn);
   const told = problemTexts(problem, words);
   return renderPage(site, {
@@ -74,7 +74,7 @@ export function signInPage(site: Site, signIn: SignIn): string {
       told.notice !== null && notice('problem', told.notice, 'notice'),
       nameNotice(site.origins),
       hasLostCookie ? notice('problem', lostCookie) : hiddenNotice('cookies', blockedCookies),
-      isNew && firstSteps(site),
+      isActivationOpen && firstSteps(site),
       hasEnded && html`<p id="ended">Your session has ended. Sign in to go on.</p>`,
       (signedInAs !== null || elsewhere !== null || isForConsoleAlone) && whyAsked(signIn),
       password && form(site, signIn, told),
@@ -108,7 +108,7 @@ function isOver({ hasEnded = false, signedInAs = null, problem }: SignIn): boole
 function firstSteps({ path }: Site): VNode {
   return html`
     <p>
-      There is no administrator yet: <a href=${`${path}/activate`}>create the first one</a> with the activation token.
+      Activation is open: <a href=${`${path}/activate`}>create the first administrator</a> with the activation token.
     </p>
   `;
 }

@@ -96,7 +96,7 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
     }),
   'sign-in-console-host': (site) =>
     signInPage(site, { ...signIn, returnTo: '/postern/console/', elsewhere: 'orders.acme.example' }),
-  'sign-in-new': (site) => signInPage(site, { ...signIn, isNew: true }),
+  'sign-in-new': (site) => signInPage(site, { ...signIn, isActivationOpen: true }),
   'sign-in-lost-cookie': (site) => signInPage(site, { ...signIn, providers, hasLostCookie: true }),
   'sign-in-blocked-cookies': (site) =>
     signInPage(site, { ...signIn, providers }).replace('data-cookies="true" hidden', ''),
