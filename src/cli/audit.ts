@@ -123,7 +123,7 @@ async function rowOf(event: AuditEvent, { nameOf, shownId }: Names): Promise<str
     changes?.fields?.join(','),
     ...differences('', changes?.scopes),
     ...differences('set ', changes?.scope_sets),
-    repeated && `${repeated.count} times`,
+    repeated && `${repeated.count} ${repeated.count === 1 ? 'time' : 'times'}`,
   ];
   return [
     readableTime(event.time),

@@ -2,6 +2,7 @@ import { apiKeyWriteCreate, presentApiKey } from '../administration/api-key-fiel
 import { mintKey, revokeKey, transferKey } from '../administration/api-keys.ts';
 import { operator } from '../administration/caller.ts';
 import { parseDuration } from '../config/values/durations-and-sizes.ts';
+import { isApiKey } from '../credentials/api-key.ts';
 import { heldScopes, missingScopes } from '../credentials/scopes.ts';
 import { isRefusal } from '../errors.ts';
 import { jsonText } from '../log/json-text.ts';
@@ -81,9 +82,11 @@ function expiryOf(text: string | undefined, now: number): string | undefined {
   if (text === undefined || /^[+-]?\d+(?:\.\d*)?$/.test(text)) return text;
   if (/^\d{4}-\d\d-\d\d/.test(text)) {
     const [, day, time = 'T00:00:00'] = /^(.{10})([Tt]\d\d:\d\d:\d\d(?:\.\d+)?)?$/.exec(text) ?? [];
-    if (day !== undefined)
+    const isDay = !Number.isNaN(Date.parse(`${text.slice(0, 10)}T00:00:00Z`));
+    if (!isDay) throw new Failure('usage', `--expires names no day: ${jsonText(text.slice(0, 10))}`);
+    if (day !== undefined && Date.parse(`${day}${time}Z`) > now)
       throw new Failure('usage', `--expires must say which time zone it means: ${day}${time}Z is in UTC`);
-    if (Date.parse(text) <= now)
+    if (day !== undefined || Date.parse(text) <= now)
       throw new Failure('usage', '--expires must be in the future, or a duration from now such as 30d');
     return text;
   }
@@ -174,7 +177,9 @@ function isUnusable(username: string): Failure {
 }
 
 function noSuchKey(id: string) {
-  return refusedAs('not_found', `no key with id ${jsonText(id)}: key list shows the ids`);
+  // A key in place of its id must not be repeated in a terminal or log.
+  const what = isApiKey(id) ? 'that is a key, not the id of one' : `no key with id ${jsonText(id)}`;
+  return refusedAs('not_found', `${what}: key list shows the ids`);
 }
 
 /** A key as the HTTP API shows it with `hydrate`. */

@@ -205,6 +205,13 @@ function wrap(text: string, width: number): readonly string[] {
 
 function pieces(word: string, width: number): readonly string[] {
   const found: string[] = [];
-  for (let at = 0; at < word.length; at += width) found.push(word.slice(at, at + width));
+  for (let at = 0; at < word.length; at += found.at(-1)!.length) {
+    const end = at + width;
+    const cutsPair = width > 1 && isLowSurrogate(word.charCodeAt(end));
+    found.push(word.slice(at, cutsPair ? end - 1 : end));
+  }
   return found;
 }
+
+/** True for the second half of a character beyond U+FFFF; false for the NaN after the end of a text. */
+const isLowSurrogate = (code: number) => code >= 0xdc00 && code <= 0xdfff;

@@ -216,9 +216,21 @@ const refusedKeys = [
   },
   {
     name: 'a date without time',
+    args: ['--user', 'ada', '--label', 'ci', '--scopes', 'store:read', '--expires', '2199-01-01'],
+    code: 2,
+    says: /^postern: --expires must say which time zone it means: 2199-01-01T00:00:00Z is in UTC\n/,
+  },
+  {
+    name: 'a date in the past',
     args: ['--user', 'ada', '--label', 'ci', '--scopes', 'store:read', '--expires', '2020-01-01'],
     code: 2,
-    says: /^postern: --expires must say which time zone it means: 2020-01-01T00:00:00Z is in UTC\n/,
+    says: /^postern: --expires must be in the future/,
+  },
+  {
+    name: 'a day that no calendar has',
+    args: ['--user', 'ada', '--label', 'ci', '--scopes', 'store:read', '--expires', '2199-13-01'],
+    code: 2,
+    says: /^postern: --expires names no day: "2199-13-01"\n/,
   },
   {
     name: 'a duration in a unit that is none',

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { argumentsFor } from '../../src/cli/user/no-scopes.ts';
 import { createCommandFolder } from '../support/gateway/command.ts';
 
 const input = 'correct horse battery staple\n';
@@ -71,6 +72,12 @@ t.test(
     t.match(await sentenceOf('key', 'revoke', 'ci'), [
       'postern: no key with id "ci": key list shows the ids',
     ]);
+    const made = ['key', 'create', '--user', 'root', '--label', 'other', '--scopes', 'store:read'];
+    const secret = (await folder.run(made)).stdout.trim();
+    t.match(secret, /^\w+_\w{20,}$/);
+    t.match(await sentenceOf('key', 'revoke', secret), [
+      'postern: that is a key, not the id of one: key list shows the ids',
+    ]);
     t.match(await sentenceOf('key', 'revoke', id), ['postern: key "ci" is deleted, and refused from now on']);
     t.match(await sentenceOf('user', 'remove', 'grace', '--transfer-keys', 'root'), [
       'postern: "grace" is removed, with all sessions; API keys of this user belong to "root" now',
@@ -87,17 +94,23 @@ t.test(
 t.test(
   'the hint about scopes names a scope that is the only one, and says nothing where routes ask for none',
   async (t) => {
-    const hintWith = async (scopes: unknown) => {
+    const hintWith = async (scopes: unknown, name = 'a name') => {
       const { run } = createCommandFolder(t, {
         scopes: { access: 'Use the service' },
         routes: [{ prefix: '/', upstream: 'app', ...(scopes !== undefined && { scopes }) }],
       });
-      const { stderr } = await run(['user', 'add', 'a name', '--service', '--create']);
+      const { stderr } = await run(['user', 'add', name, '--service', '--create']);
       return stderr.split('\n').filter((line) => line.includes('holds no scopes'));
     };
     t.strictSame(await hintWith(['access']), [
       `postern: "a name" holds no scopes yet, and routes ask for access: user set 'a name' --scopes access`,
     ]);
+    t.equal(argumentsFor('-h', 'access'), '--scopes access -- -h', 'no option');
+    t.match(
+      (await hintWith(['access'], 'ada\u202e txt'))[0],
+      /: user set NAME --scopes access$/,
+      'not shown raw',
+    );
     t.strictSame(await hintWith({ read: ['access'] }), await hintWith(['access']));
     t.strictSame(await hintWith(undefined), []);
   },

@@ -139,6 +139,13 @@ t.test('long words are broken, and what controls a terminal is escaped', async (
   t.notMatch(lines.join(''), '\u001b');
 });
 
+t.test('characters beyond U+FFFF stay whole', async (t) => {
+  const { linesOf } = layOut([{ title: 'NAME', wraps: true }], [['\u{1f600}'.repeat(60)]], 61);
+  const lines = linesOf(['\u{1f600}'.repeat(60)]);
+  t.ok(lines.length > 1);
+  for (const line of lines) t.match(line, /^ *(?:\u{1f600})+ *$/u);
+});
+
 t.test('a client has the name that the console shows', async (t) => {
   const chrome =
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';

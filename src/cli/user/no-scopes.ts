@@ -1,3 +1,4 @@
+import { escapeControls } from '../../log/escape-controls.ts';
 import { jsonText } from '../../log/json-text.ts';
 import type { Call } from '../command.ts';
 import { shellWord } from '../setup/installation.ts';
@@ -22,6 +23,16 @@ export function tellOfNoScopes(
   const named = asked.length > mostNamed ? `${asked.slice(0, mostNamed).join(' ')} …` : asked.join(' ');
   const [only = ''] = asked;
   const given = asked.length === 1 ? only : '"…"';
-  const cure = `user set ${shellWord(username)} --scopes ${given}`;
+  const cure = `user set ${argumentsFor(username, given)}`;
   tell(call, `${jsonText(username)} holds no scopes yet, and routes ask for ${named}: ${cure}`);
+}
+
+/**
+ * The arguments of `user set` that give a user scopes, for a shell; with a placeholder for a name that a terminal would not show
+ * as it is.
+ */
+export function argumentsFor(username: string, scopes: string): string {
+  if (escapeControls(username) !== username) return `NAME --scopes ${scopes}`;
+  const name = shellWord(username);
+  return name.startsWith('-') ? `--scopes ${scopes} -- ${name}` : `${name} --scopes ${scopes}`;
 }

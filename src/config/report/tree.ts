@@ -42,7 +42,7 @@ const maxNodes = 100_000;
 const tooLarge = new RangeError('too many nodes');
 const absent = Symbol('absent');
 /** Matches the form that shells and Compose files have for variables, anywhere in a value: it would be taken literally. */
-const placeholder = /\$\{[A-Za-z_]\w*(?:[-:?+=][^}]*)?\}/;
+const placeholder = /\$\{[A-Za-z_]\w*(?:[-:?+=][^}$]*)?\}/;
 
 /**
  * Reads a document guided by its schema, so that `{ env: NAME }` replaces a scalar only where the schema expects one, and neither
