@@ -15,7 +15,7 @@ import type { CookieAttributes, OwnCookies } from '../http/cookies.ts';
 import { type Cors, createCors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { createKnownOrigins, type IsKnownOrigin } from '../http/foreign-page.ts';
-import { createPassedMeaning, type HeaderRules } from '../http/header-names.ts';
+import { createPassedMeaning } from '../http/header-names.ts';
 import { hstsFields } from '../http/hsts.ts';
 import { createFindOtherName } from '../http/other-name.ts';
 import { createReplies, type Replies } from '../http/reply.ts';
@@ -28,6 +28,7 @@ import { type BrowserParts, composeBrowser } from './browser.ts';
 import { composeEndpoints } from './endpoints.ts';
 import { composeDecisions } from './forward-auth.ts';
 import { Gateway } from './gateway.ts';
+import { headerRules } from './header-rules.ts';
 import type { LastingParts } from './lasting-parts.ts';
 import { consoleHostOf, hostGuardOf, ownOrigins } from './own-origins.ts';
 import { composeRoutes } from './routes.ts';
@@ -196,16 +197,6 @@ function composeCallers(
     authenticate: traceAuthenticate(authenticate, tracing),
     heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
     activeSessions: verified.sessions,
-  };
-}
-
-function headerRules({ headers, upstreams }: Config): HeaderRules {
-  // No client may send, on any route, a header that one upstream trusts as Postern's.
-  const identity = Object.values(upstreams).flatMap((upstream) => Object.keys(upstream.identity_headers));
-  return {
-    passOddNames: headers.odd_names === 'pass',
-    passMethodOverride: headers.method_override === 'pass',
-    dropped: [...headers.drop, ...identity],
   };
 }
 

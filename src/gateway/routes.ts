@@ -4,6 +4,7 @@ import type { Config } from '../config/sections/schema.ts';
 import { loadClientTls } from '../config/values/client-tls.ts';
 import { parseUpstreamAddress, type UpstreamAddress } from '../config/values/upstream-address.ts';
 import { Upstream, type UpstreamOptions } from '../http1/client/client-pool.ts';
+import { FieldBlock } from '../http1/message/head-text.ts';
 import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
 import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
@@ -30,9 +31,12 @@ export async function composeRoutes(
   const echo = usesEcho ? await startEcho(echoPage) : null;
   const upstreams = new Map<string, Upstream>();
   const identity = new Map<string, IdentityHeadersOf>();
+  const fixed = new Map<string, FieldBlock>();
   for (const [name, settings] of Object.entries(config.upstreams)) {
     upstreams.set(name, composeUpstream(name, config, echo, parts));
     identity.set(name, createIdentityHeaders(settings.identity_headers, config.tenant));
+    const headers = Object.entries(settings.headers);
+    if (headers.length > 0) fixed.set(name, new FieldBlock(headers.flat()));
   }
   const removePools = parts.descriptors.addPools([...upstreams.values()]);
 
@@ -46,6 +50,7 @@ export async function composeRoutes(
       upstream: upstreams.get(route.upstream) ?? null,
       upstreamAddress: settings === undefined ? '' : addressTextOf(settings.url),
       identityHeadersOf: identity.get(route.upstream) ?? createIdentityHeaders({}, config.tenant),
+      fixedHeaders: fixed.get(route.upstream) ?? null,
       assert: parts.assertions.assertFor(route.upstream),
       isPublic: route.public,
       isForBrowsers: route.browser,

@@ -24,6 +24,8 @@ export const assertionHeader = 'X-Auth-Assertion';
 export interface Forwarding {
   /** The headers that identify the caller; null without a credential. */
   readonly identity: FieldBlock | null;
+  /** Headers with configured values; null: there are none, or the request is a preflight. */
+  readonly fixed: FieldBlock | null;
   readonly host: string;
   readonly requestId: string;
   /** Address of the peer of the connection. */
@@ -77,6 +79,7 @@ export function forwardingOf(
   const { upstream } = route;
   return {
     identity: principal === null ? null : route.identityHeadersOf(principal),
+    fixed: preflight ? null : route.fixedHeaders,
     host: upstream.host ?? (head.host === '' ? upstream.authority : head.host),
     requestId: exchange.id,
     peer: connection.peer,
@@ -153,10 +156,14 @@ function writeFraming(head: RequestHead, upgrade: string | null, into: FieldSink
   into.add('Upgrade', upgrade);
 }
 
-/** Step 6 of the request path, identify: writes who is calling, from where, and the ids that trace the request. */
+/**
+ * Step 6 of the request path, identify: writes who is calling, from where, and the ids that trace the request; and the upstream's
+ * fixed headers, after the client's of the same name have been dropped.
+ */
 export function writeIdentifyingHeaders(head: RequestHead, forwarding: Forwarding, into: FieldSink): void {
-  const { identity, peer, fromTrustedProxy } = forwarding;
+  const { identity, fixed, peer, fromTrustedProxy } = forwarding;
   if (identity !== null) into.addBlock(identity);
+  if (fixed !== null) into.addBlock(fixed);
   into.add('X-Request-Id', forwarding.requestId);
   const trustsFor = fromTrustedProxy && head.forwardedFor !== '';
   into.add('X-Forwarded-For', trustsFor ? `${head.forwardedFor}, ${peer}` : peer);

@@ -36,6 +36,9 @@ export const judgedNames = [
 /** An element of {@link judgedNames}. */
 export type JudgedName = (typeof judgedNames)[number];
 
+/** Headers with credentials, which Postern judges, but a service may want one of its own. */
+export const credentialNames: ReadonlySet<string> = new Set(['authorization', 'x-api-key']);
+
 /** Headers that Postern sets on every request: dropping them would change nothing. */
 export const framingNames: ReadonlySet<string> = new Set(framing);
 
@@ -106,7 +109,7 @@ export const methodOverrideNames: ReadonlySet<string> = new Set([
   'x-method-override',
 ]);
 
-/** Headers dropped from clients' requests, but allowed as names of `identity_headers`. */
+/** Headers dropped from clients' requests, but allowed as names of an upstream's `identity_headers` and `headers`. */
 const identityNames: ReadonlySet<string> = new Set([
   ...userNames,
   'x-forwarded-user',
@@ -117,7 +120,7 @@ const identityNames: ReadonlySet<string> = new Set([
 
 const judged: ReadonlySet<string> = new Set(judgedNames);
 
-/** True if Postern itself reads, sets or drops the header of that name, so that it can't be an identity header. */
+/** True if Postern itself reads, sets or drops the header of that name, so that an upstream can't have one of its own. */
 export function isReservedName(name: string): boolean {
   const normalised = normalisedName(name);
   if (identityNames.has(normalised)) return false;

@@ -123,6 +123,7 @@ const routeOptions = {
   path: '/',
   exact: false,
   identityHeadersOf: () => noIdentity,
+  fixedHeaders: null,
   assert: null,
   isPublic: true,
   isForBrowsers: false,

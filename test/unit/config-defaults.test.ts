@@ -67,6 +67,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
         idle_timeout: 300_000,
         max_connections: 256,
         max_waiting: 1024,
+        headers: {},
         identity_headers: {},
       },
     },
@@ -114,6 +115,7 @@ identity_providers: { idp: { issuer: https://i.example, client_id: a, redirect_u
       idle_timeout: 300_000,
       max_connections: 256,
       max_waiting: 1024,
+      headers: {},
       identity_headers: {},
     },
   });

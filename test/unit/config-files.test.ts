@@ -228,6 +228,21 @@ ${other}`;
   t.strictSame(warningsOf('accounts: existing', second), [name('pub'), address('corp, pub')]);
 });
 
+t.test('a credential of the service’s on a public route is a warning', async (t) => {
+  const warningsOf = (header: string) => {
+    const sections = `upstreams: { app: { url: http://127.0.0.1:9000, headers: { ${header}: geheim } } }
+routes:
+  - { prefix: /, upstream: app }
+  - { prefix: /open, upstream: app, public: true }`;
+    const { warnings } = load(sections, '') as { warnings?: readonly any[] };
+    return warnings?.map((warning) => formatProblem('f', warning));
+  };
+  t.strictSame(warningsOf('authorization'), [
+    'f:6:45: routes[1].public: lets anyone use the Authorization of upstreams.app.headers: the service takes everyone for its owner (true)',
+  ]);
+  t.strictSame(warningsOf('X-Shared-Secret'), []);
+});
+
 t.test('a certificate outside its time is a warning, in every file that has one', async (t) => {
   const timeOf = (pem: Buffer, which: 'validToDate' | 'validFromDate') =>
     new X509Certificate(pem)[which].toISOString();

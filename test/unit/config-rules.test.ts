@@ -200,6 +200,45 @@ routes: [{ prefix: /, upstream: app }]`,
     'upstreams.app.identity_headers.X-B: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant (name)',
   ],
   [
+    'fixed headers that Postern checks, sets or frames with, or that say who is calling',
+    `upstreams:
+  app:
+    url: http://127.0.0.1:9000
+    identity_headers: { Remote-User: username }
+    headers: { X-Secret: a, Authorization: b, x-api-key: c, »Cookie: d, »X-Auth-Token: e, »remote-user: f, »x-secret: g }
+routes: [{ prefix: /, upstream: app }]`,
+    'upstreams.app.headers.Cookie: is a name that Postern checks, sets or drops',
+    'upstreams.app.headers.X-Auth-Token: is a name that Postern checks, sets or drops',
+    'upstreams.app.headers.remote-user: is in identity_headers, too',
+    'upstreams.app.headers.x-secret: is a duplicate in another spelling',
+  ],
+  [
+    'fixed headers with odd names and values, none of which is shown',
+    `upstreams:
+  app:
+    url: http://127.0.0.1:9000
+    headers: { »X_Secret: geheim, X-A: »"geheim ", X-B: »"geheim\n", X-C: »5, X-D: »{ env: NONE }, X-E: »"", X-F: ü }
+routes: [{ prefix: /, upstream: app }]`,
+    'upstreams.app.headers.X_Secret: must be the name of a header, of letters, digits and -',
+    ...['X-A', 'X-B'].map(
+      (name) =>
+        `upstreams.app.headers.${name}: must not contain control characters, nor begin or end with a space`,
+    ),
+    'upstreams.app.headers.X-C: must be a string: put it in quotes',
+    'upstreams.app.headers.X-D: environment variable NONE is not set',
+    'upstreams.app.headers.X-E: must not be empty',
+  ],
+  [
+    'more than sixteen fixed headers',
+    `upstreams: { app: { url: http://127.0.0.1:9000, »headers: { ${Array.from({ length: 17 }, (_, i) => `X-${i}: a`).join(', ')} } } }`,
+    'upstreams.app.headers: must have at most 16 entries',
+  ],
+  [
+    'fixed headers for the echo, which would show them',
+    'upstreams: { app: { url: builtin:echo, »headers: { X-A: geheim } } }',
+    "upstreams.app.headers: can't be combined with builtin:echo, which shows them",
+  ],
+  [
     'headers that can’t be dropped',
     'headers: { drop: [X-Custom, »Host, »content_length, »"a b", X_Y] }',
     "headers.drop[1]: is set on every request and can't be dropped (Host)",

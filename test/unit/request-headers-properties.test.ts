@@ -18,6 +18,7 @@ const forwarding: Forwarding = {
     ...['X-Auth-Subject', 'u1', 'X-Auth-Username', 'ada', 'X-Auth-Method', 'api_key', 'X-Auth-Scopes', ''],
     ...['X-Auth-Key-Id', 'k1', 'X-Auth-Tenant', 'acme'],
   ]),
+  fixed: null,
   host: 'gateway.example',
   requestId: 'id-1',
   peer: '192.0.2.1',

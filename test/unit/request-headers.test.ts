@@ -6,6 +6,7 @@ import { type Forwarding, requestFields, traceparentFor } from '../../src/proxy/
 
 const forwarding: Omit<Forwarding, 'traceparent'> = {
   identity: new FieldBlock(['X-Auth-Subject', 'u1']),
+  fixed: null,
   host: 'gateway.example',
   requestId: 'id-1',
   peer: '192.0.2.1',

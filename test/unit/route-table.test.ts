@@ -8,6 +8,7 @@ const options: RouteOptions = {
   exact: false,
   upstream: null as never,
   identityHeadersOf: (principal) => principal.identity,
+  fixedHeaders: null,
   assert: null,
   isPublic: false,
   isForBrowsers: false,

@@ -23,6 +23,13 @@ export function* identityHeaders({ upstreams = {} }: JudgedConfig) {
       yield { path: ['upstreams', upstream, 'identity_headers', name], upstream, name, value };
 }
 
+/** Every name in `headers` of an upstream, with its path. */
+export function* fixedHeaders({ upstreams = {} }: JudgedConfig) {
+  for (const [upstream, settings] of Object.entries(upstreams))
+    for (const name of Object.keys(settings?.headers ?? {}))
+      yield { path: ['upstreams', upstream, 'headers', name], upstream, name };
+}
+
 /** Applies rules to a configuration; `written` is its source, for {@link RuleContext.isWritten}. */
 export function applyRules(rules: readonly Rule[], config: JudgedConfig, written: unknown): Finding[] {
   const findings: Finding[] = [];

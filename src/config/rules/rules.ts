@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
-import { isReservedName, normalisedName } from '../../rules/known-headers.ts';
 import type { Finding, Path } from '../report/problems.ts';
 import { formatDuration } from '../values/durations-and-sizes.ts';
 import { assertionRules } from './assertion-rules.ts';
+import { headerRules } from './header-rules.ts';
 import { managedRules } from './managed-rules.ts';
 import { upstreamsAreOthers } from './own-address-rules.ts';
 import { routeRules } from './route-rules.ts';
-import { applyRules, identityHeaders, type JudgedConfig, type Rule } from './rule.ts';
+import { applyRules, type JudgedConfig, type Rule } from './rule.ts';
 import { scopeRules } from './scope-rules.ts';
 import { storeRules } from './store-rules.ts';
 import { tlsRules } from './tls-rules.ts';
@@ -115,21 +115,6 @@ const domainCoversHost: Rule = ({ base_url, sessions }, { report }) => {
   if (!covers) report(['sessions', 'cookie', 'domain'], 'must be the host of base_url or a domain above it');
 };
 
-// A header that decides about framing, target or credentials can't also identify the caller.
-const identityNamesAreFree: Rule = (config, { report }) => {
-  for (const { path, name } of identityHeaders(config))
-    if (isReservedName(name)) report(path, 'is a name that Postern checks, sets or drops', 'key');
-};
-
-const identityNamesDiffer: Rule = (config, { report }) => {
-  const seen = new Set<string>();
-  for (const { path, upstream, name } of identityHeaders(config)) {
-    const spelling = JSON.stringify([upstream, normalisedName(name)]);
-    if (seen.has(spelling)) report(path, 'is a duplicate in another spelling', 'key');
-    seen.add(spelling);
-  }
-};
-
 const consoleRequiresAProvider: Rule = ({ identity_providers: providers = {}, web }, { report }) => {
   const required = web?.console?.require;
   if (required !== undefined && !Object.hasOwn(providers, required))
@@ -157,8 +142,7 @@ const rules: readonly Rule[] = [
   ...routeRules,
   upstreamsAreOthers,
   someoneTakesTheResponse,
-  identityNamesAreFree,
-  identityNamesDiffer,
+  ...headerRules,
   ...assertionRules,
   consoleRequiresAProvider,
   consoleKeepsItsCookie,

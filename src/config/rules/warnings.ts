@@ -7,6 +7,7 @@ import { noUpstream } from '../sections/routes.ts';
 import type { Config } from '../sections/schema.ts';
 import { certificatesOf, isTlsFile, untimely } from '../values/certificates.ts';
 import { tlsSections } from './file-rules.ts';
+import { headerWarnings } from './header-rules.ts';
 import { applyRules, identityHeaders, type Rule } from './rule.ts';
 import { scopesMentioned } from './scope-rules.ts';
 import { webWarnings } from './web-warnings.ts';
@@ -117,6 +118,7 @@ export function warningsOf(config: Config, written: unknown): Finding[] {
       consoleIsApart,
       addressesAreVerified,
       namesAreGiven,
+      ...headerWarnings,
       ...webWarnings,
     ],
     config,

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { bytesOf } from '../report/outside-values.ts';
 import { hostHeaderRule } from '../values/addresses.ts';
 import { clientTlsKeys } from '../values/client-tls.ts';
 import { duration, timeout } from '../values/durations-and-sizes.ts';
-import { mapByName, parsedBy, secretBytes, text, whole } from '../values/scalars.ts';
+import { headerValueRule } from '../values/header-value.ts';
+import { mapByName, parsedBy, secret, secretBytes, text, whole } from '../values/scalars.ts';
 import { parseUpstreamAddress } from '../values/upstream-address.ts';
 
 /** `assertion`: the proof to a service that a request came through Postern, and of who sent it. */
@@ -37,6 +39,9 @@ const identityFields = [
   'tenant',
 ] as const;
 
+const headerName = /^[A-Za-z0-9-]{1,64}$/;
+const headerNameRule = 'must be the name of a header, of letters, digits and -';
+
 const upstream = z.strictObject({
   url: text()
     .transform(parsedBy(parseUpstreamAddress))
@@ -59,11 +64,12 @@ const upstream = z.strictObject({
     })
     .optional()
     .describe('TLS towards an https:// upstream.'),
-  identity_headers: mapByName(
-    /^[A-Za-z0-9-]{1,64}$/,
-    'must be the name of a header, of letters, digits and -',
-    z.enum(identityFields),
-  )
+  headers: mapByName(headerName, headerNameRule, secret(headerValueRule).transform(bytesOf), { most: 16 })
+    .prefault({})
+    .describe(
+      'Headers with fixed values, at most 16, sent with every request but preflights: a secret that the service asks for, an Authorization of its own. Such a name in a client’s request never reaches any upstream. Can’t be combined with builtin:echo.',
+    ),
+  identity_headers: mapByName(headerName, headerNameRule, z.enum(identityFields))
     .prefault({})
     .describe(
       'Additional headers that identify the caller, under names the service already reads: subject, username, display_name, email, method, scopes, scopes_csv, credential_id or tenant. Such a name in a client’s request never reaches any upstream.',

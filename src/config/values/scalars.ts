@@ -69,18 +69,27 @@ export function whole({ min = 1, max = Number.MAX_SAFE_INTEGER }: { min?: number
 }
 
 /**
- * A map whose keys are names chosen by the administrator. Names are checked even if values are broken, so that all problems are
- * reported at once; zod's own check of record keys would hide problems below an invalid name.
+ * A map whose keys are names chosen by the administrator, at most `most` of them. Names are checked even if values are broken, so
+ * that all problems are reported at once; zod's own check of record keys would hide problems below an invalid name.
  */
 export function mapByName<Value extends z.ZodType>(
   pattern: RegExp,
   rule: string,
   value: Value,
-  { reserved = [] }: { reserved?: readonly string[] } = {},
+  {
+    reserved = [],
+    most = Number.POSITIVE_INFINITY,
+  }: { readonly reserved?: readonly string[]; readonly most?: number } = {},
 ) {
   return z.record(z.string().meta({ pattern: pattern.source }), value).superRefine(
     (map, context) => {
       if (typeof map !== 'object' || map === null) return;
+      if (Object.keys(map).length > most)
+        context.addIssue({
+          code: 'custom',
+          message: `must have at most ${most} entries`,
+          params: { at: 'key' },
+        });
       for (const name of Object.keys(map)) {
         const broken = !pattern.test(name) ? rule : reserved.includes(name) ? 'is reserved' : undefined;
         if (broken)

@@ -3,7 +3,13 @@ import { noUpstream } from '../../config/sections/routes.ts';
 import type { Config, DecisionListenerConfig } from '../../config/sections/schema.ts';
 import { type HostAndPort, hasValidPort, hostPattern, parseHost } from '../../config/values/authority.ts';
 import { parseUpstreamAddress } from '../../config/values/upstream-address.ts';
-import { droppedNames, laterNames, methodOverrideNames, trailerNames } from '../../rules/known-headers.ts';
+import {
+  credentialNames,
+  droppedNames,
+  laterNames,
+  methodOverrideNames,
+  trailerNames,
+} from '../../rules/known-headers.ts';
 import { ownAreas } from '../../rules/own-areas.ts';
 import { answeredNames } from '../answer.ts';
 import { modes } from '../modes.ts';
@@ -85,6 +91,7 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     ...forwardedNames,
     ...(headers.method_override === 'pass' ? [] : methodOverrideNames),
     ...headers.drop.map((name) => name.toLowerCase()),
+    ...fixedNamesOf(upstreams),
   ];
   if (options.host !== undefined) requireHost(options.host);
   return {
@@ -99,6 +106,12 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     deleted: [...new Set(deleted)].filter((name) => !kept.has(name) && !trailerNames.has(name)),
     reserved: laterNames.map((name) => name.toLowerCase()),
   };
+}
+
+/** Names, in lower case, of the headers that upstreams trust as Postern's whatever their value; the proxy sets its own. */
+function fixedNamesOf(upstreams: Config['upstreams']): readonly string[] {
+  const names = Object.values(upstreams).flatMap(({ headers }) => Object.keys(headers));
+  return names.map((name) => name.toLowerCase()).filter((name) => !credentialNames.has(name));
 }
 
 function createAddress({ host, port }: HostAndPort, tls = false): ServerAddress {

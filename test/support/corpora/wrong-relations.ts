@@ -69,6 +69,16 @@ export const wrongRelations: readonly WrongConfiguration[] = [
     "1:26: upstreams.app.url: is Postern's own address (management): requests would come back (http://127.0.0.1:9090)",
   ],
   [
+    'a fixed header that Postern sets itself',
+    'upstreams: { app: { url: "http://127.0.0.1:9", headers: { X-Auth-Subject: root } } }',
+    '1:59: upstreams.app.headers.X-Auth-Subject: is a name that Postern checks, sets or drops',
+  ],
+  [
+    'a fixed header for the echo',
+    'upstreams: { app: { url: builtin:echo, headers: { X-Secret: geheim } } }',
+    "1:40: upstreams.app.headers: can't be combined with builtin:echo, which shows them",
+  ],
+  [
     'a base_url with a path',
     'tenant: a\nbase_url: https://host.example/acme',
     '2:11: base_url: must not have a user, path, query or fragment (https://host.example/acme)',

@@ -18,6 +18,11 @@ export const wrongValues: readonly WrongConfiguration[] = [
     '1:1: baseUrl: unknown key: did you mean "base_url"?',
   ],
   [
+    'a fixed header with a line break',
+    'upstreams: { app: { url: "http://127.0.0.1:9", headers: { X-Secret: "a\\nb" } } }',
+    '1:69: upstreams.app.headers.X-Secret: must not contain control characters, nor begin or end with a space',
+  ],
+  [
     'a port in words',
     'listen: { port: eighty }',
     '1:17: listen.port: must be a whole number from 0 to 65535 (eighty)',

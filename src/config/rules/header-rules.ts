@@ -1,0 +1,57 @@
+import { credentialNames, isReservedName, normalisedName } from '../../rules/known-headers.ts';
+import { fixedHeaders, identityHeaders, type Rule } from './rule.ts';
+
+const reserved = 'is a name that Postern checks, sets or drops';
+
+// A header that decides about framing, target or credentials can't also identify the caller.
+const identityNamesAreFree: Rule = (config, { report }) => {
+  for (const { path, name } of identityHeaders(config)) if (isReservedName(name)) report(path, reserved, 'key');
+};
+
+const fixedNamesAreFree: Rule = (config, { report }) => {
+  for (const { path, name } of fixedHeaders(config))
+    if (isReservedName(name) && !credentialNames.has(normalisedName(name))) report(path, reserved, 'key');
+};
+
+const namesDiffer: Rule = (config, { report }) => {
+  const seen = new Map<string, string>();
+  for (const { path, upstream, name } of [...identityHeaders(config), ...fixedHeaders(config)]) {
+    const spelling = JSON.stringify([upstream, normalisedName(name)]);
+    const section = String(path.at(-2));
+    const other = seen.get(spelling);
+    if (other !== undefined)
+      report(path, other === section ? 'is a duplicate in another spelling' : `is in ${other}, too`, 'key');
+    else seen.set(spelling, section);
+  }
+};
+
+// The echo would send the secrets back to whoever asks.
+const echoHasNoSecrets: Rule = ({ upstreams = {} }, { report }) => {
+  for (const [name, upstream] of Object.entries(upstreams))
+    if (upstream?.url?.kind === 'echo' && Object.keys(upstream.headers ?? {}).length > 0)
+      report(['upstreams', name, 'headers'], "can't be combined with builtin:echo, which shows them", 'key');
+};
+
+/** Rules for the names of headers that Postern sends to upstreams. */
+export const headerRules: readonly Rule[] = [
+  identityNamesAreFree,
+  fixedNamesAreFree,
+  namesDiffer,
+  echoHasNoSecrets,
+];
+
+// The service takes everyone who uses such a route for the one whom the header names.
+const publicRoutesHaveNoCredential: Rule = ({ routes = [], upstreams = {} }, { report }) => {
+  const credited = new Set<string>();
+  for (const { upstream, name } of fixedHeaders({ upstreams }))
+    if (normalisedName(name) === 'authorization') credited.add(upstream);
+  for (const [index, route] of routes.entries())
+    if (route?.public === true && route.upstream !== undefined && credited.has(route.upstream))
+      report(
+        ['routes', index, 'public'],
+        `lets anyone use the Authorization of upstreams.${route.upstream}.headers: the service takes everyone for its owner`,
+      );
+};
+
+/** Warnings about headers that Postern sends to upstreams. */
+export const headerWarnings: readonly Rule[] = [publicRoutesHaveNoCredential];
