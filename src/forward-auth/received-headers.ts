@@ -16,18 +16,20 @@ const none: readonly string[] = [];
 export function createAliasesIn(
   mode: Mode,
   answered: ReadonlySet<string>,
-  rules: Pick<HeaderRules, 'passMethodOverride' | 'dropped'>,
+  rules: Pick<HeaderRules, 'passMethodOverride' | 'dropped' | 'passed'>,
 ): AliasesIn {
   const { described, setByProxy } = mode;
   const ofProxy = new Set(setByProxy);
   if (described !== null) ofProxy.add(described.method).add(described.target);
   const dropped = new Set(rules.dropped.map(normalisedName));
+  const passed = new Set(rules.passed?.map((name) => name.toLowerCase()));
 
   const isAlias = cachedByName((name) => {
     const lower = name.toLowerCase();
     const normalised = normalisedName(name);
     if (answered.has(lower) || ofProxy.has(lower)) return false;
     if (dropped.has(normalised)) return true;
+    if (passed.has(lower)) return false;
     const what = meaningOf(name);
     // The proxy leaves the client's header unchanged, whereas the gateway would set its own.
     if (what === meaning['x-forwarded-host']) return true;

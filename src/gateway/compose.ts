@@ -15,7 +15,6 @@ import type { CookieAttributes, OwnCookies } from '../http/cookies.ts';
 import { type Cors, createCors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { createKnownOrigins, type IsKnownOrigin } from '../http/foreign-page.ts';
-import { createPassedMeaning } from '../http/header-names.ts';
 import { hstsFields } from '../http/hsts.ts';
 import { createFindOtherName } from '../http/other-name.ts';
 import { createReplies, type Replies } from '../http/reply.ts';
@@ -143,7 +142,6 @@ function composeForward(config: Config, lasting: LastingParts, cors: Cors, repli
   const { streams, tracing } = lasting;
   const forward = createForward({
     streams,
-    passedMeaning: createPassedMeaning(headerRules(config)),
     via: lasting.via,
     ownCookies: ownCookies(lasting),
     ownsCors: cors.enabled,

@@ -9,6 +9,7 @@ import type { HeaderRules } from '../http/header-names.ts';
 import { createReplies } from '../http/reply.ts';
 import { normalisedName } from '../rules/known-headers.ts';
 import type { Assertions } from './assertions.ts';
+import { withoutPassed } from './header-rules.ts';
 
 /** Parts that decisions share with the request path. */
 export interface DecisionParts {
@@ -37,7 +38,11 @@ export function composeDecisions(
     return createDecision({
       mode,
       passesAliases: listener.client_headers === 'pass',
-      aliasesIn: createAliasesIn(mode, answered, headerRules),
+      aliasesIn: createAliasesIn(
+        mode,
+        answered,
+        listener.assertion === undefined ? headerRules : withoutPassed(headerRules),
+      ),
       names,
       ownCookies,
       passesCookies,

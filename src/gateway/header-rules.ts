@@ -13,5 +13,11 @@ export function headerRules({ headers, upstreams }: Config): HeaderRules {
     passOddNames: headers.odd_names === 'pass',
     passMethodOverride: headers.method_override === 'pass',
     dropped: [...headers.drop, ...ofUpstreams],
+    passed: headers.pass,
   };
+}
+
+/** The same rules towards a service with `assertion`, which refuses whatever begins as Postern's headers and isn't signed. */
+export function withoutPassed(rules: HeaderRules): HeaderRules {
+  return { ...rules, passed: [] };
 }

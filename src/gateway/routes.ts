@@ -4,13 +4,12 @@ import type { Config } from '../config/sections/schema.ts';
 import { loadClientTls } from '../config/values/client-tls.ts';
 import { parseUpstreamAddress, type UpstreamAddress } from '../config/values/upstream-address.ts';
 import { Upstream, type UpstreamOptions } from '../http1/client/client-pool.ts';
-import { FieldBlock } from '../http1/message/head-text.ts';
 import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
-import { createIdentityHeaders, type IdentityHeadersOf } from '../proxy/identity-headers.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
 import { hostAndPort } from '../proxy/upstream-failure.ts';
 import type { Assertions } from './assertions.ts';
 import type { LastingParts } from './lasting-parts.ts';
+import { composeUpstreamHeaders } from './upstream-headers.ts';
 
 /** The configured routes with the upstreams they lead to. */
 export interface ComposedRoutes {
@@ -30,14 +29,9 @@ export async function composeRoutes(
   const usesEcho = Object.values(config.upstreams).some(({ url }) => url.kind === 'echo');
   const echo = usesEcho ? await startEcho(echoPage) : null;
   const upstreams = new Map<string, Upstream>();
-  const identity = new Map<string, IdentityHeadersOf>();
-  const fixed = new Map<string, FieldBlock>();
-  for (const [name, settings] of Object.entries(config.upstreams)) {
+  for (const name of Object.keys(config.upstreams))
     upstreams.set(name, composeUpstream(name, config, echo, parts));
-    identity.set(name, createIdentityHeaders(settings.identity_headers, config.tenant));
-    const headers = Object.entries(settings.headers);
-    if (headers.length > 0) fixed.set(name, new FieldBlock(headers.flat()));
-  }
+  const headersOf = composeUpstreamHeaders(config);
   const removePools = parts.descriptors.addPools([...upstreams.values()]);
 
   const routes = config.routes.map((route) => {
@@ -49,8 +43,7 @@ export async function composeRoutes(
       exact: route.exact !== undefined,
       upstream: upstreams.get(route.upstream) ?? null,
       upstreamAddress: settings === undefined ? '' : addressTextOf(settings.url),
-      identityHeadersOf: identity.get(route.upstream) ?? createIdentityHeaders({}, config.tenant),
-      fixedHeaders: fixed.get(route.upstream) ?? null,
+      ...headersOf(route.upstream),
       assert: parts.assertions.assertFor(route.upstream),
       isPublic: route.public,
       isForBrowsers: route.browser,

@@ -81,12 +81,14 @@ function classify(name: string): Meaning {
 /** Returns the meaning of a header's name, independently of the configuration. */
 export const meaningOf: (name: string) => Meaning = cachedByName(classify);
 
-/** The settings of `headers` and of the upstreams' `identity_headers` that decide which of a client's headers are forwarded. */
+/** Settings of `headers` and of upstreams that decide which of a client's headers are forwarded. */
 export interface HeaderRules {
   readonly passOddNames: boolean;
   readonly passMethodOverride: boolean;
   /** Names that never pass, in any spelling. */
   readonly dropped: readonly string[];
+  /** Names with the prefix of identity headers that are an application's own, and pass as they are spelled; default: none. */
+  readonly passed?: readonly string[];
 }
 
 /** Returns the meaning of a client's header name for forwarding, as the configuration decides it. */
@@ -95,8 +97,10 @@ export type PassedMeaning = (name: string) => Meaning;
 /** Creates the function that classifies names under one configuration, again by one map look-up for each header. */
 export function createPassedMeaning(rules: HeaderRules): PassedMeaning {
   const never: ReadonlySet<string> = new Set(rules.dropped.map(normalisedName));
+  const passed: ReadonlySet<string> = new Set(rules.passed?.map((name) => name.toLowerCase()));
   return cachedByName((name) => {
     if (never.has(normalisedName(name))) return meaning.dropped;
+    if (passed.has(name.toLowerCase())) return meaning.plain;
     const what = classify(name);
     if (what === meaning.oddToolParameter) return meaning.plain;
     if (what === meaning.odd) return rules.passOddNames ? meaning.plain : meaning.dropped;

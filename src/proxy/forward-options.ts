@@ -1,6 +1,5 @@
 import type { Principal } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { PassedMeaning } from '../http/header-names.ts';
 import type { OpenStreams } from './open-streams.ts';
 import type { ResponseRules } from './response-headers.ts';
 import type { ForwardingRoute } from './route-table.ts';
@@ -17,7 +16,6 @@ export type Forward = (
 /** Dependencies of forwarding, the same for every request. */
 export interface ForwardOptions extends ResponseRules {
   readonly streams: OpenStreams;
-  readonly passedMeaning: PassedMeaning;
   /** The name of this gateway in `Postern-Via`. */
   readonly via: string;
   readonly refuse: (exchange: Exchange, error: unknown) => void;

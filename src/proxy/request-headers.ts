@@ -73,7 +73,7 @@ export function forwardingOf(
   principal: Principal | null,
   preflight: boolean,
   upgrade: string | null,
-  rules: Pick<Forwarding, 'passedMeaning' | 'ownCookies' | 'via'>,
+  rules: Pick<Forwarding, 'ownCookies' | 'via'>,
 ): Forwarding {
   const { head, connection } = exchange;
   const { upstream } = route;
@@ -85,7 +85,7 @@ export function forwardingOf(
     peer: connection.peer,
     encrypted: connection.encrypted,
     fromTrustedProxy: exchange.fromTrustedProxy,
-    passedMeaning: rules.passedMeaning,
+    passedMeaning: route.passedMeaning,
     ownCookies: rules.ownCookies,
     withoutCredentials: preflight,
     upgrade,

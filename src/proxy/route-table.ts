@@ -1,5 +1,6 @@
 import type { Assert } from '../credentials/assertion.ts';
 import { Refusal } from '../errors.ts';
+import type { PassedMeaning } from '../http/header-names.ts';
 import type { Upstream } from '../http1/client/client-pool.ts';
 import type { FieldBlock } from '../http1/message/head-text.ts';
 import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
@@ -23,6 +24,7 @@ export interface RouteOptions {
   /** Configured address of the upstream, for the log: host and port, or the path of its socket; empty without one. */
   readonly upstreamAddress: string;
   readonly identityHeadersOf: IdentityHeadersOf;
+  readonly passedMeaning: PassedMeaning;
   /** Headers with configured values for the upstream; null: there are none. */
   readonly fixedHeaders: FieldBlock | null;
   /** Signs the assertion that proves to the upstream that a request comes from Postern; null: none is sent. */

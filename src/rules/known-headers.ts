@@ -93,8 +93,23 @@ export const laterNames = [
   'X-Auth-Assurance',
 ] as const;
 
-/** Prefixes of headers that never reach an upstream. */
-export const droppedPrefixes = ['x-auth-', 'x-forwarded-'] as const;
+/** The prefix of identity headers, which applications use for headers of their own, too. */
+export const identityPrefix = 'x-auth-';
+
+/**
+ * Names with the prefix of identity headers that Postern sends to services or answers to proxies, or that a later version may, in
+ * lower case.
+ */
+export const ownIdentityNames: ReadonlySet<string> = new Set([
+  ...['subject', 'username', 'method', 'scopes', 'session-id', 'key-id', 'tenant', 'assertion', 'code'].map(
+    (name) => identityPrefix + name,
+  ),
+  ...['location', 'key-ends'].map((name) => identityPrefix + name),
+  ...laterNames.map((name) => name.toLowerCase()),
+]);
+
+/** Prefixes of headers that never reach an upstream, unless an application has one of the first as its own. */
+export const droppedPrefixes = [identityPrefix, 'x-forwarded-'] as const;
 
 /**
  * Prefix of the headers by which MCP clients repeat the parameters of a call (Model Context Protocol, Streamable HTTP), followed

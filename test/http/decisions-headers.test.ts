@@ -130,6 +130,53 @@ t.test('a method override passes where the gateway lets it through', async (t) =
   t.equal((await ask('caddy', { target: '/api/open', lines: ['X_HTTP_Method: DELETE'] })).status, 400);
 });
 
+t.test('an application’s own names stay, except for services with an assertion', async (t) => {
+  const own = { ...config, headers: { pass: ['X-Auth-Token'] } };
+  const deciding = await startDeciding(t, own);
+  const signing = await startDeciding(t, own, { assertion: { audience: 'app' } });
+  for (const mode of httpModes.filter((mode) => mode !== 'envoy')) {
+    const refused = mode.endsWith('nginx') ? 403 : 400;
+    const statusOf = async (on: typeof deciding, line: string) =>
+      (await on.ask(mode, { target: '/api/open', lines: [line] })).status;
+    t.equal(await statusOf(deciding, 'x-auth-token: a'), 200, mode);
+    t.equal(await statusOf(deciding, 'X_Auth_Token: a'), refused, mode);
+    t.equal(await statusOf(deciding, 'X-Auth-Role: a'), refused, mode);
+    t.equal(await statusOf(signing, 'X-Auth-Token: a'), refused, mode);
+  }
+  const removedBy = async (on: typeof deciding) => {
+    const answer = await on.ask('envoy', {
+      target: '/api/open',
+      lines: ['X-Auth-Token: a', 'X-Auth-Role: a'],
+    });
+    const removed = answer.values('x-envoy-auth-headers-to-remove')[0]!.split(',');
+    return ['x-auth-token', 'x-auth-role'].filter((name) => removed.includes(name));
+  };
+  t.strictSame(await removedBy(deciding), ['x-auth-role']);
+  t.strictSame(await removedBy(signing), ['x-auth-token', 'x-auth-role']);
+});
+
+t.test('headers with fixed values are the proxy’s business, and none of the client’s', async (t) => {
+  const fixed = { 'X-Shared-Secret': 'geheim-geheim', Authorization: 'Basic Z2VoZWltOmdlaGVpbQ==' };
+  const { ask, secrets, key } = await startDeciding(t, {
+    ...config,
+    upstreams: { app: { url: 'http://127.0.0.1:9', headers: fixed } },
+  });
+  for (const secret of Object.values(fixed)) secrets.add(secret);
+  const target = '/api/x';
+  for (const mode of httpModes) {
+    const allowed = await ask(mode, { target, lines: [`X-API-Key: ${key}`] });
+    t.equal(allowed.status, 200, mode);
+    t.notMatch(allowed.rawHeaders.join('\n'), /geheim|Z2VoZWlt|shared-secret/i, mode);
+  }
+  for (const line of ['X-Shared-Secret: a', 'X_Shared_Secret: a']) {
+    t.equal((await ask('caddy', { target, lines: [line, `X-API-Key: ${key}`] })).status, 400, line);
+    const [removed] = (await ask('envoy', { target, lines: [line, `X-API-Key: ${key}`] })).values(
+      'x-envoy-auth-headers-to-remove',
+    );
+    t.match(removed, line.split(':')[0]!.toLowerCase());
+  }
+});
+
 t.test('envoy is told what to overwrite and what to remove', async (t) => {
   const { ask, key, keyId, cookie } = await startDeciding(t, config);
   const listIn = (answer: Awaited<ReturnType<typeof ask>>) => {

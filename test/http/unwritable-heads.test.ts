@@ -104,7 +104,6 @@ async function forwardTo(
     createForward({
       streams: { add() {}, remove() {} } as never,
       via: 'this-gateway',
-      passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
       ownCookies: { names: [], prefixes: [] },
       ownsCors: false,
       hasHsts: false,
@@ -123,6 +122,7 @@ const routeOptions = {
   path: '/',
   exact: false,
   identityHeadersOf: () => noIdentity,
+  passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
   fixedHeaders: null,
   assert: null,
   isPublic: true,

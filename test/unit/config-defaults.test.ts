@@ -39,7 +39,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     cors: { origins: [], expose: [] },
     bootstrap: {},
     paths: { semicolons: 'refuse', encoded_slashes: 'refuse' },
-    headers: { odd_names: 'drop', method_override: 'drop', drop: [] },
+    headers: { odd_names: 'drop', method_override: 'drop', drop: [], pass: [] },
     limits: {
       connections: 10_000,
       connections_per_address: 0,

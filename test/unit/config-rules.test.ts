@@ -246,6 +246,17 @@ routes: [{ prefix: /, upstream: app }]`,
     'headers.drop[3]: must be the name of a header (a b)',
   ],
   [
+    'headers that can’t pass beside Postern’s',
+    'headers: { pass: [X-Auth-Token, x-auth-user, »X-Auth-Subject, »x-auth-scopes, »X-Auth-Assertion, »X-Auth-Issuer, »X-Auth-Key-Ends, »X-Auth-Code, »X-Auth-Location, »X_Auth_Token, »X-Token, »X-Auth-] }',
+    ...['X-Auth-Subject', 'x-auth-scopes', 'X-Auth-Assertion', 'X-Auth-Issuer', 'X-Auth-Key-Ends', 'X-Auth-Code']
+      .concat('X-Auth-Location')
+      .map((name, index) => `headers.pass[${index + 2}]: is a name of Postern's own (${name})`),
+    ...['X_Auth_Token', 'X-Token', 'X-Auth-'].map(
+      (name, index) =>
+        `headers.pass[${index + 9}]: must be a name that begins with X-Auth-, of letters, digits and - (${name})`,
+    ),
+  ],
+  [
     'an upgrade past the gateway',
     routes('{ prefix: /, upstream: app, upgrades: [mqtt, »h2c, »H2C, »TLS/1.2, »HTTP/2.0] }'),
     ...['h2c', 'H2C', 'TLS/1.2', 'HTTP/2.0'].map(

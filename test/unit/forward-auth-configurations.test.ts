@@ -13,14 +13,14 @@ const examples = join(import.meta.dirname, '../../examples/forward-auth');
 const page = join(import.meta.dirname, '../../docs/forward-auth.md');
 
 /** A listener for each mode, and one upstream with names of its own. */
-function config() {
+function config(more: object = {}) {
   const file = join(t.testdir(), 'postern.yaml');
   const settings = {
     listen: { port: 8080 },
     upstreams: { app: { url: 'http://127.0.0.1:9000' } },
     forward_auth: decisionModes.map((mode, index) => ({ mode, port: 8081 + index })),
   };
-  writeFileSync(file, stringify({ ...testConfig(''), ...settings }));
+  writeFileSync(file, stringify({ ...testConfig(''), ...settings, ...more }));
   return loadConfig(file, {}).config!;
 }
 
@@ -101,6 +101,43 @@ t.test('printed configurations copy cookies, and keep reserved names from client
   for (const proxy of ['nginx', 'ingress-nginx', 'traefik', 'gateway-api'])
     for (const name of laterNames) t.match(printed(proxy), name.toLowerCase(), `${proxy}: ${name}`);
 });
+
+t.test(
+  'printed configurations leave an application’s own names, and delete those with fixed values',
+  async (t) => {
+    const upstreams = {
+      app: {
+        url: 'http://127.0.0.1:9000',
+        headers: { 'X-Shared-Secret': 'geheim', Authorization: 'geheim' },
+      },
+    };
+    const printed = (proxy: (typeof printedProxies)[number], more: object = {}) =>
+      Object.values(printProxyConfiguration(config({ upstreams, ...more }), proxy, {})).join('\n');
+    const passing = { headers: { pass: ['X-Auth-Token', 'X-Auth-Email'] } };
+    for (const proxy of printedProxies) {
+      t.notMatch(printed(proxy), /geheim/, proxy);
+      t.notMatch(printed(proxy, passing), /X-Auth-\*|x-auth- -m beg/, proxy);
+    }
+    // Envoy and the controller of ingress-nginx delete nothing before they ask.
+    for (const proxy of ['nginx', 'traefik', 'caddy', 'haproxy', 'gateway-api'])
+      t.match(printed(proxy), 'x-shared-secret', proxy);
+    t.match(printed('caddy'), /request_header -X-Auth-\*\n/);
+    t.match(
+      printed('caddy', passing),
+      /request_header -X-Auth-Subject\n[\s\S]*request_header -x-auth-issuer\n/,
+    );
+    t.match(printed('haproxy'), /del-header x-auth- -m beg unless is_own\n/);
+    t.match(
+      printed('haproxy', passing),
+      /del-header \^x-auth-\(\?!\(token\|email\)\$\) -m reg unless is_own\n/,
+    );
+    t.match(
+      printed('haproxy', passing),
+      /passed = \{ \["x-auth-token"\] = true, \["x-auth-email"\] = true \}/,
+    );
+    t.match(printed('haproxy', passing), /"x-auth-" and not passed\[name\] and first/);
+  },
+);
 
 t.test('printed configurations forward a body as it arrives, and have room for added headers', async (t) => {
   const printed = (proxy: (typeof printedProxies)[number]) =>

@@ -154,6 +154,21 @@ t.test('names that the configuration drops go in every spelling, whatever they m
   t.end();
 });
 
+t.test('an application’s own names pass beside Postern’s, in that spelling alone', (t) => {
+  const names = [
+    'X-Auth-Token',
+    'x-auth-token',
+    'X_Auth_Token',
+    'X-Auth_Token',
+    'X-Auth-Tokens',
+    'X-Auth-Subject',
+  ];
+  t.same(passing(names, { passed: ['x-AUTH-token'] }), ['X-Auth-Token', 'x-auth-token']);
+  t.same(passing(names, { passed: ['X-Auth-Token'], passOddNames: true }), ['X-Auth-Token', 'x-auth-token']);
+  t.same(passing(names, { passed: ['X-Auth-Token'], dropped: ['x_auth_token'] }), []);
+  t.end();
+});
+
 t.test('a name stands for the same at any number of spellings by a configuration too', (t) => {
   const passedMeaning = createPassedMeaning({ ...strict, dropped: ['X-Mine'] });
   for (let i = 0; i < 10_000; i++) passedMeaning(`X-Flood-${i}`);

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { meaning } from '../../src/http/header-names.ts';
 import { createRoute, createRouteTable, type RouteOptions } from '../../src/proxy/route-table.ts';
 
 const options: RouteOptions = {
@@ -8,6 +9,7 @@ const options: RouteOptions = {
   exact: false,
   upstream: null as never,
   identityHeadersOf: (principal) => principal.identity,
+  passedMeaning: () => meaning.plain,
   fixedHeaders: null,
   assert: null,
   isPublic: false,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { framingNames, normalisedName } from '../../rules/known-headers.ts';
+import { framingNames, identityPrefix, normalisedName, ownIdentityNames } from '../../rules/known-headers.ts';
 import { corsOriginRule, ipOrCidrRule, originRule } from '../values/addresses.ts';
 import { duration } from '../values/durations-and-sizes.ts';
 import { matching, type TextRule, text, whole } from '../values/scalars.ts';
@@ -59,6 +59,14 @@ const droppableNameRule: TextRule = (name) => {
   if (framingNames.has(normalisedName(name))) return "is set on every request and can't be dropped";
 };
 
+/** The name of a header of an application's own that begins as Postern's do. */
+const passedNameRule: TextRule = (name) => {
+  const lower = name.toLowerCase();
+  if (!/^[a-z0-9-]{1,64}$/.test(lower) || !lower.startsWith(identityPrefix) || lower === identityPrefix)
+    return 'must be a name that begins with X-Auth-, of letters, digits and -';
+  if (ownIdentityNames.has(lower)) return "is a name of Postern's own";
+};
+
 const headers = z
   .strictObject({
     odd_names: z
@@ -77,6 +85,12 @@ const headers = z
       .array(text(droppableNameRule))
       .prefault([])
       .describe('Additional names that are removed from every client’s request, in any spelling.'),
+    pass: z
+      .array(text(passedNameRule))
+      .prefault([])
+      .describe(
+        'Names that begin with X-Auth- and are an application’s own, none of Postern’s: a client’s pass in that spelling, except to an upstream or listener with assertion.',
+      ),
   })
   .prefault({})
   .describe('Client headers that upstreams could mistake for something else.');

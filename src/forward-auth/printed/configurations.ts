@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { basename, join } from 'node:path';
 import type { DecisionMode } from '../../config/sections/forward-auth.ts';
 import type { Config } from '../../config/sections/schema.ts';
+import { identityPrefix } from '../../rules/known-headers.ts';
 import { isAnyAddress, type PlanOptions, type ProxyPlan, planProxy, type ServerAddress } from './plan.ts';
 import { fillTemplate, type Holes } from './template.ts';
 
@@ -49,11 +50,16 @@ const printers: Readonly<Record<string, Printer>> = {
   caddy: {
     mode: 'caddy',
     templates: ['caddy/Caddyfile'],
-    holes: ({ listen, ownAreas, copied, deleted, describing, identity }) => ({
+    holes: ({ listen, ownAreas, copied, deleted, describing, identity, reserved, passed }) => ({
+      passesNone: passed.length === 0,
       boundHosts: isAnyAddress(listen.host) ? [] : [listen.host],
       ownPaths: ownAreas.flatMap((area) => [area, `${area}/*`]).join(' '),
       copiedNames: copied.join(' '),
-      hidden: [...deleted, ...describing, ...identity.filter((name) => !name.startsWith('X-Auth-'))],
+      // Caddy removes all that begins with X-Auth-, or, where some of it passes, what it must not send; Postern refuses the rest.
+      hidden:
+        passed.length === 0
+          ? [...deleted, ...describing, ...identity.filter((name) => !name.startsWith('X-Auth-'))]
+          : [...deleted, ...describing, ...identity, ...reserved],
     }),
   },
   haproxy: {
@@ -61,13 +67,17 @@ const printers: Readonly<Record<string, Printer>> = {
     templates: ['haproxy/haproxy.cfg', 'haproxy/postern.lua'],
     holes: (plan) => {
       requireNames('HAProxy', plan);
-      const { listen, copied } = plan;
+      const { listen, copied, passed } = plan;
       return {
         ownPattern: ownPattern(plan),
         // A file in HAProxy's own directory: any process could take over an abstract socket while HAProxy stops, and
         // connect to it while HAProxy runs.
         questions: `unix@/run/haproxy/postern-${listen.host.replaceAll(':', '_')}-${listen.port}.sock`,
         copiedNames: copied.map((name) => `"${name.toLowerCase()}"`).join(', '),
+        passesNone: passed.length === 0,
+        passesSome: passed.length > 0,
+        passedPattern: passed.map((name) => name.slice(identityPrefix.length)).join('|'),
+        passedNames: passed.map((name) => `["${name}"] = true`).join(', '),
       };
     },
   },

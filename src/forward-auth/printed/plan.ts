@@ -47,6 +47,8 @@ export interface ProxyPlan {
   readonly deleted: readonly string[];
   /** {@link laterNames} in lower case, so that a printed configuration stays right once Postern answers with them. */
   readonly reserved: readonly string[];
+  /** Names in lower case that begin as Postern's headers and are an application's own: they reach the service. */
+  readonly passed: readonly string[];
 }
 
 /** Options of the command line. Defaults come from the configuration, except for `listen`: 0.0.0.0:8000. */
@@ -105,6 +107,7 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     describing,
     deleted: [...new Set(deleted)].filter((name) => !kept.has(name) && !trailerNames.has(name)),
     reserved: laterNames.map((name) => name.toLowerCase()),
+    passed: listener.assertion === undefined ? headers.pass.map((name) => name.toLowerCase()) : [],
   };
 }
 

@@ -23,6 +23,16 @@ export const wrongValues: readonly WrongConfiguration[] = [
     '1:69: upstreams.app.headers.X-Secret: must not contain control characters, nor begin or end with a space',
   ],
   [
+    'a header of Postern that should pass',
+    'headers: { pass: [X-Auth-Subject] }',
+    "1:19: headers.pass[0]: is a name of Postern's own (X-Auth-Subject)",
+  ],
+  [
+    'a header that needs no permission to pass',
+    'headers: { pass: [Private-Token] }',
+    '1:19: headers.pass[0]: must be a name that begins with X-Auth-, of letters, digits and - (Private-Token)',
+  ],
+  [
     'a port in words',
     'listen: { port: eighty }',
     '1:17: listen.port: must be a whole number from 0 to 65535 (eighty)',

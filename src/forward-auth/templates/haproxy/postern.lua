@@ -2,6 +2,10 @@
 local decisions = "{{questions}}"
 -- Who is calling, and cookies without Postern's own, in the answer: these replace whatever the client sent.
 local copied = { {{copiedNames}} }
+{{#passesSome}}
+-- They begin as Postern's headers, and are the service's own.
+local passed = { {{passedNames}} }
+{{/passesSome}}
 -- They belong to the connection of the client.
 local hop_by_hop = {
   ["connection"] = true, ["keep-alive"] = true, ["proxy-connection"] = true, ["te"] = true, ["trailer"] = true,
@@ -57,7 +61,7 @@ core.register_action("postern", { "http-req" }, function(txn)
     if is_set(name) then txn.http:req_set_header(name, first(name)) end
   end
   for name in pairs(txn.http:req_get_headers()) do
-    if name:sub(1, 7) == "x-auth-" and first(name) == "" and name ~= "x-auth-scopes" then
+    if name:sub(1, 7) == "x-auth-"{{#passesSome}} and not passed[name]{{/passesSome}} and first(name) == "" and name ~= "x-auth-scopes" then
       txn.http:req_del_header(name)
     end
   end
