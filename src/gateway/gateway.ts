@@ -113,7 +113,7 @@ export class Gateway {
 
   #refuse(exchange: Exchange, error: unknown): void {
     // The request was refused before it had a route.
-    if (exchange.route === '') exchange.isOnBrowserRoute = this.#isForBrowsers(exchange);
+    if (exchange.route === '') this.#noteRoute(exchange);
     else if (exchange.reason === '')
       exchange.reason = reasonOfWebCookie(exchange, error, this.parts.webCookieName);
     this.parts.replies.refuse(exchange, error);
@@ -121,16 +121,18 @@ export class Gateway {
 
   /** The response, as latin1 text, to bytes that begin like a request but aren't one. */
   refuseBegun(request: RefusedRequest, refusal: Refusal): string {
-    request.isOnBrowserRoute = this.#isForBrowsers(request);
+    this.#noteRoute(request);
     return this.parts.replies.refuseBegun(request, refusal);
   }
 
-  /** True if the path of a request without a route, however malformed, is spelled like one on which browsers expect a page. */
-  #isForBrowsers({ path, head }: RefusedRequest): boolean {
+  /** Notes, of a request that is refused before it has a route, what the route of its path as spelled says, however malformed. */
+  #noteRoute(request: RefusedRequest): void {
+    const { path, head } = request;
     const { routes, own, isConsoleHost } = this.parts.judging;
-    const isBrowserRoute =
-      this.parts.config.web !== undefined && routes.spelled(path)?.isForBrowsers === true;
-    return isBrowserRoute && own.find(path) === undefined && isConsoleHost?.(head.host) !== true;
+    const route = routes.spelled(path);
+    if (route === undefined || own.find(path) !== undefined || isConsoleHost?.(head.host) === true) return;
+    request.isOnBrowserRoute = this.parts.config.web !== undefined && route.isForBrowsers;
+    request.leavesCors = route.leavesCors;
   }
 
   #begin(exchange: Exchange): void {

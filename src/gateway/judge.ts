@@ -61,9 +61,15 @@ export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
   const { targetRules, cors, own, isConsoleHost, routes, assertNoServiceWorker } = parts;
   const { assertHost, answersPreflights, via, authenticate } = rules;
 
+  /** True if Postern responds to preflights for a path that isn't its own. */
+  function isAnswered(path: string): boolean {
+    return cors.enabled && routes.spelled(path)?.leavesCors !== true;
+  }
+
   function judgeRoute(exchange: Exchange, preflight: boolean): Awaitable<Verdict> {
     const route = routes.find(exchange.path);
     exchange.route = route.label;
+    exchange.leavesCors = route.leavesCors;
     if (via !== null) {
       if (!isForwarding(route)) throw new Refusal('not_found', { reason: 'no route' });
       exchange.isOnBrowserRoute = route.isForBrowsers;
@@ -95,7 +101,7 @@ export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
     const preflight = isPreflight(method, head);
     const match = own.find(path);
     if (match === undefined && isConsoleHost?.(head.host)) throw new Refusal('not_found');
-    if (preflight && answersPreflights && (cors.enabled || match !== undefined)) return preflightVerdict;
+    if (preflight && answersPreflights && (match !== undefined || isAnswered(path))) return preflightVerdict;
     return match === undefined ? judgeRoute(exchange, preflight) : { kind: 'own', match };
   };
 }

@@ -29,6 +29,7 @@ export function readBegunRequest(received: Buffer, id: string): RefusedRequest |
     address: '',
     route: '',
     isOnBrowserRoute: false,
+    leavesCors: false,
     otherName: null,
     head: readRequestHead(fields.flatMap(nameAndValue)),
   };

@@ -53,6 +53,7 @@ export type RefusedRequest = Pick<
   | 'address'
   | 'route'
   | 'isOnBrowserRoute'
+  | 'leavesCors'
   | 'otherName'
 >;
 
@@ -96,6 +97,8 @@ export class Exchange implements ServerExchange {
   caller: Caller | null = null;
   /** True on a route where the web cookie may identify the caller. */
   isOnBrowserRoute = false;
+  /** True on a route whose upstream has CORS of its own: Postern adds none to its responses. */
+  leavesCors = false;
   /** True if the web cookie admitted the request: no cache may keep the response for another browser. */
   isByWebCookie = false;
   /** Further headers of the response, Postern's or an upstream's: names and values in turn. */

@@ -154,7 +154,7 @@ export function createReplies(options: {
       ...everywhere,
       ...pathFields,
       ...exchange.responseFields,
-      ...(cors.enabled ? cors.responseHeaders(exchange.head) : none),
+      ...(cors.enabled && !exchange.leavesCors ? cors.responseHeaders(exchange.head) : none),
     ];
     if (content !== null) all.push('Content-Type', content.type);
     const bytes = content?.bytes;
@@ -199,7 +199,7 @@ export function createReplies(options: {
       const further = [
         ...everywhere,
         ...fieldsOn(path),
-        ...(cors.enabled ? cors.responseHeaders(head) : none),
+        ...(cors.enabled && !request.leavesCors ? cors.responseHeaders(head) : none),
       ];
       return lastResponse(id, reply, further, method === 'HEAD');
     },

@@ -29,8 +29,15 @@ import { noteUpstreamFailure } from './upstream-failure.ts';
 /** Creates the function that forwards admitted requests, the last step of the request path. */
 export function createForward(options: ForwardOptions): Forward {
   const heldBodies = new HeldBodies();
+  const leavingCors: ForwardOptions = { ...options, ownsCors: false, corsHeaders: () => none };
   return (exchange, route, principal, preflight = false) =>
-    new ForwardedRequest(exchange, route, principal, preflight, options).start(heldBodies);
+    new ForwardedRequest(
+      exchange,
+      route,
+      principal,
+      preflight,
+      route.leavesCors ? leavingCors : options,
+    ).start(heldBodies);
 }
 
 const none: readonly string[] = [];

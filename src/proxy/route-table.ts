@@ -33,6 +33,8 @@ export interface RouteOptions {
   readonly isForBrowsers: boolean;
   /** True if preflights are forwarded, unauthenticated, for the upstream to respond to. */
   readonly passesPreflights: boolean;
+  /** True if CORS is the upstream's own on this route: Postern neither sets `Access-Control-*` nor responds to preflights. */
+  readonly leavesCors: boolean;
   readonly acceptsSession: boolean;
   readonly acceptsApiKey: boolean;
   /** A list of scopes that every method needs, or a map by method. */

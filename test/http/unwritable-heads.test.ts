@@ -128,6 +128,7 @@ const routeOptions = {
   isPublic: true,
   isForBrowsers: false,
   passesPreflights: false,
+  leavesCors: false,
   acceptsSession: true,
   acceptsApiKey: true,
   scopes: [],

@@ -124,6 +124,19 @@ const routesByThemselves: Row[] = [
     "routes[0].preflight: can't be combined with cors.origins",
   ],
   [
+    'CORS that is the upstream’s own, twice and misspelt',
+    routes(
+      '{ prefix: /, upstream: app, cors: upstream, »preflight: upstream }',
+      '{ prefix: /a, upstream: app, cors: »own }',
+    ),
+    "routes[0].preflight: can't be combined with cors: upstream, which includes it",
+    'routes[1].cors: must be upstream (own)',
+  ],
+  [
+    'CORS that is the upstream’s own, beside origins',
+    `cors: { origins: [https://a.example] }\n${routes('{ prefix: /, upstream: app, cors: upstream }')}`,
+  ],
+  [
     'preflights that an upstream handles, without origins',
     `cors: { origins: [] }\n${routes('{ prefix: /, upstream: app, preflight: upstream }')}`,
   ],

@@ -15,6 +15,7 @@ const options: RouteOptions = {
   isPublic: false,
   isForBrowsers: false,
   passesPreflights: false,
+  leavesCors: false,
   acceptsSession: true,
   acceptsApiKey: true,
   scopes: [],

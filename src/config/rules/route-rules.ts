@@ -150,6 +150,17 @@ const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, { report }) => {
       report(['routes', index, 'preflight'], "can't be combined with cors.origins", 'key');
 };
 
+// The one includes the other, which the reader of both may doubt.
+const corsHasOneKey: Rule = ({ routes = [] }, { report, isWritten }) => {
+  for (const [index, route] of routes.entries())
+    if (route?.cors !== undefined && isWritten(['routes', index, 'preflight']))
+      report(
+        ['routes', index, 'preflight'],
+        "can't be combined with cors: upstream, which includes it",
+        'key',
+      );
+};
+
 /** Rules that span several routes, or routes and the rest of the configuration. */
 export const routeRules: readonly Rule[] = [
   eachHasOnePath,
@@ -163,4 +174,5 @@ export const routeRules: readonly Rule[] = [
   browserRoutesHaveSessions,
   closerReadingsLeaveSome,
   preflightsHaveOneOwner,
+  corsHasOneKey,
 ];

@@ -104,6 +104,12 @@ const route = z.strictObject({
     .describe(
       'upstream: the upstream handles CORS itself; preflights pass without credentials and query. Can’t be combined with cors.origins. If omitted, a preflight is a request like any other.',
     ),
+  cors: z
+    .literal('upstream', { error: 'must be upstream' })
+    .optional()
+    .describe(
+      'upstream: CORS of this route is the upstream’s own, its preflights included, whatever cors.origins says. Can’t be combined with preflight.',
+    ),
   max_body: size({ min: 0 })
     .optional()
     .describe('Maximum size of a request body, beyond it 413; if omitted, no limit.'),

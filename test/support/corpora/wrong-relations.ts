@@ -79,6 +79,11 @@ export const wrongRelations: readonly WrongConfiguration[] = [
     "1:40: upstreams.app.headers: can't be combined with builtin:echo, which shows them",
   ],
   [
+    'CORS that is the upstream’s own, twice',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, cors: upstream, preflight: upstream }]',
+    "2:54: routes[0].preflight: can't be combined with cors: upstream, which includes it",
+  ],
+  [
     'a base_url with a path',
     'tenant: a\nbase_url: https://host.example/acme',
     '2:11: base_url: must not have a user, path, query or fragment (https://host.example/acme)',
