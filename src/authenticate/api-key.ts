@@ -26,21 +26,23 @@ const notedEveryMs = 1_000;
 /** Returns the principal of a stored key; undefined when the key is expired or suspended at `now` (epoch ms). */
 export function principalOfApiKey(
   found: ApiKeyWithOwner,
-  options: { readonly holdings: Holdings; readonly tenant: string; readonly now: number },
+  { holdings, tenant, now }: { readonly holdings: Holdings; readonly tenant: string; readonly now: number },
 ): Principal | undefined {
   const { key, owner } = found;
-  if (key.expires !== null && key.expires <= options.now) return undefined;
+  if (key.expires !== null && key.expires <= now) return undefined;
   if (owner?.disabled === true) return undefined;
+  const held = holdings.ofKey(found);
   return createPrincipal({
     kind: 'api_key',
     userId: key.createdBy,
     username: owner?.username ?? null,
     displayName: owner?.displayName ?? null,
     email: owner?.email ?? null,
-    ...options.holdings.ofKey(found),
+    ...held,
+    scopeSetNames: holdings.namesOf(found.sets, held, held.scopes, false),
     credentialId: key.id,
     expires: key.expires,
-    tenant: options.tenant,
+    tenant,
   });
 }
 

@@ -89,15 +89,17 @@ function principalOfSession(
   const { user } = found;
   const { isRestricted, origin } = live;
   const held = holdings.ofUser(found, origin);
+  const scopes = isRestricted ? intersectScopes(named, held.scopes) : held.scopes;
   return createPrincipal({
     kind: 'session',
     userId: user.id,
     username: user.username,
     displayName: user.displayName,
     email: user.email,
-    scopes: isRestricted ? intersectScopes(named, held.scopes) : held.scopes,
+    scopes,
     // A set may grow beyond the requested scopes, even if those are the whole set today.
     scopeSets: isRestricted ? none : held.scopeSets,
+    scopeSetNames: holdings.namesOf(found.sets, held, scopes, isRestricted),
     isRestricted,
     origin,
     credentialId: live.id,

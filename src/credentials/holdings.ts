@@ -26,6 +26,16 @@ export interface Holdings {
   fromProviders(found: UserWithSets): Held;
   /** The key's own scopes and sets, as far as its owner holds them now; all of them if the owner was removed. */
   ofKey(found: ApiKeyWithOwner): Held;
+  /**
+   * Names, sorted, of the sets of a caller's holder by which a service may know the caller: those whose every scope the caller
+   * has, `scopes`. A caller that may have fewer scopes than its holder (`isRestricted`) is not known by a set without any.
+   */
+  namesOf(
+    sets: readonly ScopeSet[],
+    held: Pick<Held, 'scopeSets'>,
+    scopes: readonly string[],
+    isRestricted: boolean,
+  ): readonly string[];
   /** All rights named by the configured grants of an issuer: scopes, and sets by name. */
   grantableBy(issuer: string): { readonly scopes: readonly string[]; readonly setNames: readonly string[] };
   /** The scopes that these sets give now. */
@@ -117,6 +127,18 @@ export function createHoldings(
         scopes: intersectScopes(scopes, held.scopes),
         scopeSets: scopeSets.filter((id) => held.scopeSets.includes(id)),
       };
+    },
+    namesOf(sets, { scopeSets }, scopes, isRestricted) {
+      if (scopeSets.length === 0) return none.scopes;
+      const has = new Set(scopes);
+      const isKnownBy = (set: ScopeSet) => {
+        const given = heldScopes([], [set], catalogue);
+        return given.every((scope) => has.has(scope)) && !(isRestricted && given.length === 0);
+      };
+      return sets
+        .filter((set) => scopeSets.includes(set.id) && isKnownBy(set))
+        .map(({ name }) => name)
+        .sort();
     },
     scopesOf: (sets) => heldScopes([], sets, catalogue),
     grantableBy(issuer) {

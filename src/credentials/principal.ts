@@ -23,6 +23,8 @@ export interface Principal {
   readonly origin: SessionOrigin | null;
   /** Ids of the credential's scope sets: its holder may grant a set to others, including scopes added to it later. */
   readonly scopeSets: readonly string[];
+  /** Names, sorted, of the holder's scope sets whose every scope the credential has now. */
+  readonly scopeSetNames: readonly string[];
   /** The id of the session or of the key. */
   readonly credentialId: string;
   /** The epoch in which the session began; 0 for a key. */
@@ -40,20 +42,23 @@ export interface Principal {
  */
 export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
 
-/** Members that matter only for sessions. */
-type SessionFields = 'epoch' | 'isRestricted' | 'origin';
+/** Members with a default: those that matter only for sessions, and names of sets, which many have none of. */
+type OptionalFields = 'epoch' | 'isRestricted' | 'origin' | 'scopeSetNames';
+
+const none: readonly string[] = [];
 
 /** Creates a principal with its identity headers; `scopes` are sorted and distinct. */
 export function createPrincipal(
-  who: Omit<Principal, SessionFields | 'held' | 'identity'> &
-    Partial<Pick<Principal, SessionFields>> & { readonly tenant: string },
+  who: Omit<Principal, OptionalFields | 'held' | 'identity'> &
+    Partial<Pick<Principal, OptionalFields>> & { readonly tenant: string },
 ): Principal {
-  const { tenant, epoch = 0, isRestricted = false, origin = null, ...fields } = who;
+  const { tenant, epoch = 0, isRestricted = false, origin = null, scopeSetNames = none, ...fields } = who;
   return Object.freeze({
     ...fields,
     epoch,
     isRestricted,
     origin,
+    scopeSetNames,
     held: new HeldScopes(who.scopes),
     identity: new FieldBlock([
       'X-Auth-Subject',

@@ -210,7 +210,48 @@ ${[
 routes: [{ prefix: /, upstream: app }]`,
     'upstreams.app.identity_headers.Remote_User: must be the name of a header, of letters, digits and -',
     'upstreams.app.identity_headers.x-a: is a duplicate in another spelling',
-    'upstreams.app.identity_headers.X-B: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant (name)',
+    'upstreams.app.identity_headers.X-B: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant, scope_sets, service_scopes, or a map with from (name)',
+  ],
+  [
+    'identity headers by the first name that is held, with numbers for names',
+    `upstreams:
+  app:
+    url: builtin:echo
+    identity_headers:
+      X-A: { from: scope_sets, first: [{ administrator: Admin }, { 74: "74" }, { "75": "" }], else: "" }
+      X-B: { from: service_scopes, first: [{ a: b }], encoding: utf8 }
+      X-C: { from: username, encoding: utf8 }
+routes: [{ prefix: /, upstream: app }]`,
+  ],
+  [
+    'identity headers made of what they can’t be made of',
+    `upstreams:
+  app:
+    url: builtin:echo
+    identity_headers:
+      X-A: { from: »name }
+      X-B: { from: scope_sets, first: »[] }
+      X-C: { from: scope_sets, first: [»{ a: b, c: d }, »{}, { »"": a }, { a: »5 }, { a: »"b\\n" }] }
+      X-D: { from: username, »first: [{ ada: Admin }] }
+      X-E: { from: scope_sets, »else: a }
+      X-F: { from: email, encoding: »latin1 }
+      »X-G: { encoding: utf8 }
+      X-H: { from: email, »encodng: utf8 }
+routes: [{ prefix: /, upstream: app }]`,
+    'upstreams.app.identity_headers.X-A.from: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant, scope_sets, service_scopes (name)',
+    'upstreams.app.identity_headers.X-B.first: must not be empty',
+    ...[0, 1].map(
+      (index) =>
+        `upstreams.app.identity_headers.X-C.first[${index}]: must have one name with its value: the list decides which name comes first`,
+    ),
+    'upstreams.app.identity_headers.X-C.first[2].: must not be empty',
+    'upstreams.app.identity_headers.X-C.first[3].a: must be a string: put it in quotes (5)',
+    'upstreams.app.identity_headers.X-C.first[4].a: must not contain control characters (b\\u{a})',
+    'upstreams.app.identity_headers.X-D.first: requires from: scope_sets or service_scopes',
+    'upstreams.app.identity_headers.X-E.else: requires first',
+    'upstreams.app.identity_headers.X-F.encoding: must be one of percent, utf8 (latin1)',
+    'upstreams.app.identity_headers.X-G.from: is required',
+    'upstreams.app.identity_headers.X-H.encodng: unknown key: did you mean "encoding"?',
   ],
   [
     'fixed headers that Postern checks, sets or frames with, or that say who is calling',
@@ -230,7 +271,7 @@ routes: [{ prefix: /, upstream: app }]`,
     `upstreams:
   app:
     url: http://127.0.0.1:9000
-    headers: { »X_Secret: geheim, X-A: »"geheim ", X-B: »"geheim\n", X-C: »5, X-D: »{ env: NONE }, X-E: »"", X-F: ü }
+    headers: { »X_Secret: geheim, X-A: »"geheim ", X-B: »"geheim\\n", X-C: »5, X-D: »{ env: NONE }, X-E: »"", X-F: ü }
 routes: [{ prefix: /, upstream: app }]`,
     'upstreams.app.headers.X_Secret: must be the name of a header, of letters, digits and -',
     ...['X-A', 'X-B'].map(
@@ -261,7 +302,14 @@ routes: [{ prefix: /, upstream: app }]`,
   [
     'headers that can’t pass beside Postern’s',
     'headers: { pass: [X-Auth-Token, x-auth-user, »X-Auth-Subject, »x-auth-scopes, »X-Auth-Assertion, »X-Auth-Issuer, »X-Auth-Key-Ends, »X-Auth-Code, »X-Auth-Location, »X_Auth_Token, »X-Token, »X-Auth-] }',
-    ...['X-Auth-Subject', 'x-auth-scopes', 'X-Auth-Assertion', 'X-Auth-Issuer', 'X-Auth-Key-Ends', 'X-Auth-Code']
+    ...[
+      'X-Auth-Subject',
+      'x-auth-scopes',
+      'X-Auth-Assertion',
+      'X-Auth-Issuer',
+      'X-Auth-Key-Ends',
+      'X-Auth-Code',
+    ]
       .concat('X-Auth-Location')
       .map((name, index) => `headers.pass[${index + 2}]: is a name of Postern's own (${name})`),
     ...['X_Auth_Token', 'X-Token', 'X-Auth-'].map(

@@ -306,3 +306,23 @@ for (const [name, key, scopes, scopeSets] of keys) {
     t.strictSame(createHoldings(catalogue, {}).ofKey(key), { scopes, scopeSets });
   });
 }
+
+t.test('a caller is known by the sets whose every scope it has', async (t) => {
+  const holdings = createHoldings(catalogue, {});
+  const empty = { ...editors, id: 's2', name: 'all of us', scopes: [] };
+  const stale = { ...editors, id: 's3', name: 'stale', scopes: ['x'] };
+  const sets = [administratorSet, editors, empty, stale];
+  const namesOf = (scopes: readonly string[], isRestricted: boolean, scopeSets = sets.map(({ id }) => id)) =>
+    holdings.namesOf(sets, { scopeSets }, scopes, isRestricted);
+  t.strictSame(namesOf(all, false), ['administrator', 'all of us', 'editors', 'stale']);
+  t.strictSame(namesOf(all, true), ['administrator', 'editors'], 'all of them asked for');
+  t.strictSame(namesOf(['a', 'b'], true), ['editors']);
+  t.strictSame(namesOf(['a', 'c'], true), []);
+  t.strictSame(
+    namesOf(['a', 'c'], false),
+    ['all of us', 'stale'],
+    'sets without scopes that count say nothing',
+  );
+  t.strictSame(namesOf(all, false, ['s1', 'gone']), ['editors'], 'of those that are held');
+  t.strictSame(namesOf(all, false, []), []);
+});

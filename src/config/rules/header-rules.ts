@@ -1,11 +1,13 @@
 import { credentialNames, isReservedName, normalisedName } from '../../rules/known-headers.ts';
+import { identityLists } from '../sections/identity-headers.ts';
 import { fixedHeaders, identityHeaders, type Rule } from './rule.ts';
 
 const reserved = 'is a name that Postern checks, sets or drops';
 
 // A header that decides about framing, target or credentials can't also identify the caller.
 const identityNamesAreFree: Rule = (config, { report }) => {
-  for (const { path, name } of identityHeaders(config)) if (isReservedName(name)) report(path, reserved, 'key');
+  for (const { path, name } of identityHeaders(config))
+    if (isReservedName(name)) report(path, reserved, 'key');
 };
 
 const fixedNamesAreFree: Rule = (config, { report }) => {
@@ -25,6 +27,19 @@ const namesDiffer: Rule = (config, { report }) => {
   }
 };
 
+const lists: ReadonlySet<string> = new Set(identityLists);
+
+// Only a list may have several of the names, or none.
+const choicesAreOfLists: Rule = (config, { report, isWritten }) => {
+  for (const { path, value } of identityHeaders(config)) {
+    const isList = value.from === undefined || lists.has(value.from);
+    if ('first' in value && value.first !== undefined && !isList)
+      report([...path, 'first'], `requires from: ${identityLists.join(' or ')}`, 'key');
+    if ('else' in value && value.else !== undefined && !isWritten([...path, 'first']))
+      report([...path, 'else'], 'requires first', 'key');
+  }
+};
+
 // The echo would send the secrets back to whoever asks.
 const echoHasNoSecrets: Rule = ({ upstreams = {} }, { report }) => {
   for (const [name, upstream] of Object.entries(upstreams))
@@ -37,6 +52,7 @@ export const headerRules: readonly Rule[] = [
   identityNamesAreFree,
   fixedNamesAreFree,
   namesDiffer,
+  choicesAreOfLists,
   echoHasNoSecrets,
 ];
 

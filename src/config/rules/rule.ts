@@ -16,11 +16,13 @@ export interface RuleContext {
 /** A check that spans several keys; it reports nothing that merely follows from a key already found broken. */
 export type Rule = (config: JudgedConfig, context: RuleContext) => void;
 
-/** Every entry of `identity_headers`, with its path. */
+/** Every entry of `identity_headers`, with its path; `value` is a map even if the file has the fact alone. */
 export function* identityHeaders({ upstreams = {} }: JudgedConfig) {
   for (const [upstream, settings] of Object.entries(upstreams))
-    for (const [name, value] of Object.entries(settings?.identity_headers ?? {}))
+    for (const [name, written] of Object.entries(settings?.identity_headers ?? {})) {
+      const value = typeof written === 'object' ? written : { from: written };
       yield { path: ['upstreams', upstream, 'identity_headers', name], upstream, name, value };
+    }
 }
 
 /** Every name in `headers` of an upstream, with its path. */

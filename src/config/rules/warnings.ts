@@ -60,7 +60,7 @@ const addressesAreVerified: Rule = (config, { report }) => {
     .map(([name]) => name);
   const rule = `sends e-mail addresses that may be unverified: add require: { email_verified: true } to ${careless.join(', ')}`;
   for (const { path, value } of identityHeaders(config))
-    if (value === 'email' && careless.length > 0) report(path, rule, 'key');
+    if (value.from === 'email' && careless.length > 0) report(path, rule, 'key');
 };
 
 // A name belongs to the first user who signs in with it, and once that user is removed, to the next.
@@ -70,7 +70,7 @@ const namesAreGiven: Rule = (config, { report }) => {
     .map(([name]) => name);
   const rule = `sends user names that people may have chosen themselves: ${open.join(', ')} has accounts: create`;
   for (const { path, value } of identityHeaders(config))
-    if (value === 'username' && open.length > 0) report(path, rule, 'key');
+    if (value.from === 'username' && open.length > 0) report(path, rule, 'key');
 };
 
 const consoleKeys = ['web', 'console'];

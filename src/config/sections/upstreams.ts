@@ -6,6 +6,7 @@ import { duration, timeout } from '../values/durations-and-sizes.ts';
 import { headerValueRule } from '../values/header-value.ts';
 import { mapByName, parsedBy, secret, secretBytes, text, whole } from '../values/scalars.ts';
 import { parseUpstreamAddress } from '../values/upstream-address.ts';
+import { identityValue } from './identity-headers.ts';
 
 /** `assertion`: the proof to a service that a request came through Postern, and of who sent it. */
 export const assertion = z.strictObject({
@@ -25,19 +26,6 @@ export const assertion = z.strictObject({
     .describe('Lifetime of an assertion; at most 5m.'),
   audience: text().optional().describe('aud of the assertion; if omitted, the name of the upstream.'),
 });
-
-/** Facts about the caller that an upstream may receive. */
-const identityFields = [
-  'subject',
-  'username',
-  'display_name',
-  'email',
-  'method',
-  'scopes',
-  'scopes_csv',
-  'credential_id',
-  'tenant',
-] as const;
 
 const headerName = /^[A-Za-z0-9-]{1,64}$/;
 const headerNameRule = 'must be the name of a header, of letters, digits and -';
@@ -69,10 +57,10 @@ const upstream = z.strictObject({
     .describe(
       'Headers with fixed values, at most 16, sent with every request but preflights: a secret that the service asks for, an Authorization of its own. Such a name in a client’s request never reaches any upstream. Can’t be combined with builtin:echo.',
     ),
-  identity_headers: mapByName(headerName, headerNameRule, z.enum(identityFields))
+  identity_headers: mapByName(headerName, headerNameRule, identityValue)
     .prefault({})
     .describe(
-      'Additional headers that identify the caller, under names the service already reads: subject, username, display_name, email, method, scopes, scopes_csv, credential_id or tenant. Such a name in a client’s request never reaches any upstream.',
+      'Additional headers that identify the caller, under names the service already reads: subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant, scope_sets or service_scopes, or { from, encoding } or { from, first, else }. Such a name in a client’s request never reaches any upstream.',
     ),
   host: text(hostHeaderRule).optional().describe('Host header to send; if omitted, as received.'),
   assertion: assertion

@@ -84,6 +84,11 @@ export const wrongRelations: readonly WrongConfiguration[] = [
     "2:54: routes[0].preflight: can't be combined with cors: upstream, which includes it",
   ],
   [
+    'a role that depends on a name that is no list',
+    'upstreams: { app: { url: builtin:echo, identity_headers: { X-Role: { from: username, first: [{ ada: Admin }] } } } }',
+    '1:86: upstreams.app.identity_headers.X-Role.first: requires from: scope_sets or service_scopes',
+  ],
+  [
     'a base_url with a path',
     'tenant: a\nbase_url: https://host.example/acme',
     '2:11: base_url: must not have a user, path, query or fragment (https://host.example/acme)',
