@@ -70,6 +70,7 @@ const phrases = [
   'api key required',
   'foreign page',
   'another name than base_url',
+  'service worker above the pages',
   'prefetch',
   // Refusals of Postern's own endpoints.
   'wrong user name or password',

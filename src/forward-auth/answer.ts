@@ -3,6 +3,7 @@ import type { Principal } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
 import { type OwnCookies, separatedCookies, withoutCookies } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { removedHeaders } from '../http/removed-headers.ts';
 import type { Replies, Reply } from '../http/reply.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { offersOwnToken } from '../http/websocket-protocols.ts';
@@ -74,6 +75,8 @@ export function createDecision(options: DecisionOptions): Decision {
         throw new Refusal('ambiguous_credentials');
     },
     allow(exchange, route, principal, asPreflight) {
+      if (mode.removesHeaders && exchange.head.hasDroppable)
+        exchange.removed = removedHeaders(aliasesIn(exchange.head.raw));
       replies.send(exchange, allowedReply(exchange, route, principal, asPreflight));
     },
     refuse: (exchange, error) => replies.refuse(exchange, error),

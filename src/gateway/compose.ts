@@ -18,7 +18,7 @@ import { createKnownOrigins, type IsKnownOrigin } from '../http/foreign-page.ts'
 import { hstsFields } from '../http/hsts.ts';
 import { createFindOtherName } from '../http/other-name.ts';
 import { createReplies, type Replies } from '../http/reply.ts';
-import { createForward } from '../proxy/forward.ts';
+import { createForward } from '../proxy/create-forward.ts';
 import type { Forward } from '../proxy/forward-options.ts';
 import { prepareKeys } from '../runtime/key-rotation.ts';
 import { traceAuthenticate, traceForward } from '../runtime/spans.ts';
@@ -142,6 +142,7 @@ function composeForward(config: Config, lasting: LastingParts, cors: Cors, repli
   const { streams, tracing } = lasting;
   const forward = createForward({
     streams,
+    listsRemoved: ['trace', 'debug'].includes(config.log.level),
     via: lasting.via,
     ownCookies: ownCookies(lasting),
     ownsCors: cors.enabled,

@@ -8,6 +8,7 @@ import type { BodyReader } from '../http1/server/incoming-body.ts';
 import type { Reason } from '../reasons.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
 import type { OtherName } from './other-name.ts';
+import type { RemovedHeaders } from './removed-headers.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';
 import { queryStart } from './request-target.ts';
 
@@ -94,6 +95,8 @@ export class Exchange implements ServerExchange {
   upstreamFailure: UpstreamFailureDetail | null = null;
   /** The name that explains the refusal, if it isn't Postern's own. */
   otherName: OtherName | null = null;
+  /** Headers of the client's that were removed before the request was forwarded; null: none, or none that the log counts. */
+  removed: RemovedHeaders | null = null;
   caller: Caller | null = null;
   /** True on a route where the web cookie may identify the caller. */
   isOnBrowserRoute = false;

@@ -65,6 +65,8 @@ class HeadReading {
   cookie = '';
   /** True if a header `Mcp-Param-*` has a character other than letters, digits and `-` in its name. */
   hasOddToolParameter = false;
+  /** True if there is a header that is dropped, or that is dropped unless the configuration lets it pass. */
+  hasDroppable = false;
   /** Normalised names that `Connection` lists besides `close` and `keep-alive`; null if there are none. */
   connectionNames: Set<string> | null = null;
 
@@ -176,6 +178,10 @@ class HeadReading {
         break;
       case meaning.oddToolParameter:
         this.hasOddToolParameter = true;
+        break;
+      case meaning.dropped:
+      case meaning.odd:
+        this.hasDroppable = true;
         break;
     }
   }

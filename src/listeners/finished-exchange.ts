@@ -6,12 +6,14 @@ import type { Log } from '../log/log.ts';
 import type { DecisionCounts } from '../metrics/decisions.ts';
 import type { RequestCounts } from '../metrics/requests.ts';
 import type { CountedRefusals } from '../runtime/counted-refusals.ts';
+import type { RemovedHeaderCounts } from '../runtime/removed-headers.ts';
 import { endTrace } from './request-spans.ts';
 
 /** Destinations of the records of finished exchanges. */
 export interface FinishedParts {
   readonly log: Pick<Log, 'access' | 'info'>;
   readonly refusals: Pick<CountedRefusals, 'count'>;
+  readonly removed: Pick<RemovedHeaderCounts, 'count'>;
   readonly metrics: {
     readonly requests: Pick<RequestCounts, 'done' | 'unreadable'>;
     readonly decisions: Pick<DecisionCounts, 'done' | 'unreadable'>;
@@ -22,10 +24,10 @@ export interface FinishedParts {
 export function recordExchange(
   exchange: Exchange,
   decidedFor: DecisionMode | '',
-  { log, refusals, metrics }: FinishedParts,
+  { log, refusals, metrics, removed: removedCounts }: FinishedParts,
 ): void {
   exchange.owner?.onClose();
-  const { method, path, route, outcome, caller, address, startedMs, takenAt } = exchange;
+  const { method, path, route, outcome, caller, address, startedMs, takenAt, removed } = exchange;
   const { status, bodyBytes } = exchange.response;
   const durationMs = performance.now() - startedMs;
   if (decidedFor === '') {
@@ -33,6 +35,7 @@ export function recordExchange(
     metrics.requests.done(route, method, status, outcome, durationMs, ownMs);
   } else metrics.decisions.done(decidedFor, route, outcome, durationMs);
   if (outcome !== 'ok') refusals.count(outcome, address);
+  if (removed !== null && removed.kinds !== 0) removedCounts.count(route, removed.kinds);
   log.access({
     method,
     path: exchange.targetIsGood ? path : '',
@@ -52,6 +55,7 @@ export function recordExchange(
     reason: exchange.reason,
     upstreamFailure: exchange.upstreamFailure,
     otherName: exchange.otherName,
+    removed: removed?.names,
   });
   if (exchange.trace !== null) endTrace(exchange.trace, exchange);
   exchange.onOver?.();

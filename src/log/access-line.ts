@@ -38,10 +38,17 @@ export interface AccessEntry {
     readonly sent: string;
     readonly expected: string;
   } | null;
+  /** Names of the client's headers that were removed, for a log at `debug`; default: none. */
+  readonly removed?: readonly string[];
 }
 
-/** Formats the line of a request by concatenation: it is written once per request and must cost little. */
-export function accessLine(entry: AccessEntry, time: string): string {
+const none: readonly string[] = [];
+
+/**
+ * Formats the line of a request by concatenation: it is written once per request and must cost little. `removed`: names of
+ * removed headers to list.
+ */
+export function accessLine(entry: AccessEntry, time: string, removed: readonly string[] = none): string {
   return (
     '{"level":"info","time":"' +
     time +
@@ -71,6 +78,7 @@ export function accessLine(entry: AccessEntry, time: string): string {
     ',"bytes_out":' +
     entry.bytesOut +
     (entry.reason === '' ? '' : failureFields(entry)) +
+    (removed.length === 0 ? '' : `,"removed":${jsonText(removed)}`) +
     '}\n'
   );
 }

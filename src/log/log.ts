@@ -147,7 +147,10 @@ export function createLogOn(
   const names = new KnownNames();
   return {
     access(entry) {
-      if (logger.isLevelEnabled('info')) write(accessLine(entry, clock(Date.now())));
+      if (!logger.isLevelEnabled('info')) return;
+      const { removed } = entry;
+      const isListed = removed !== undefined && removed.length > 0 && logger.isLevelEnabled('debug');
+      write(accessLine(entry, clock(Date.now()), isListed ? removed : undefined));
     },
     audit(entry) {
       if (!isReadable) return void stream.write(auditLine(entry));

@@ -16,6 +16,8 @@ export type Forward = (
 /** Dependencies of forwarding, the same for every request. */
 export interface ForwardOptions extends ResponseRules {
   readonly streams: OpenStreams;
+  /** True if the log lists every header that is removed; false: kinds of some are counted. */
+  readonly listsRemoved: boolean;
   /** The name of this gateway in `Postern-Via`. */
   readonly via: string;
   readonly refuse: (exchange: Exchange, error: unknown) => void;

@@ -10,8 +10,8 @@ import {
 import type { UpstreamError } from '../http1/client/upstream-error.ts';
 import { type HeadText, withField } from '../http1/message/head-text.ts';
 import { releaseBuffer } from '../http1/message/release-buffer.ts';
-import type { Forward, ForwardOptions } from './forward-options.ts';
-import { type BodyOwner, ForwardedBody, HeldBodies } from './forwarded-body.ts';
+import type { ForwardOptions } from './forward-options.ts';
+import { type BodyOwner, ForwardedBody, type HeldBodies } from './forwarded-body.ts';
 import type { OpenStream } from './open-streams.ts';
 import {
   assertionHeader,
@@ -26,20 +26,6 @@ import type { Tunnel } from './tunnel.ts';
 import { openTunnel, switchFields, upgradeOf } from './upgrade.ts';
 import { noteUpstreamFailure } from './upstream-failure.ts';
 
-/** Creates the function that forwards admitted requests, the last step of the request path. */
-export function createForward(options: ForwardOptions): Forward {
-  const heldBodies = new HeldBodies();
-  const leavingCors: ForwardOptions = { ...options, ownsCors: false, corsHeaders: () => none };
-  return (exchange, route, principal, preflight = false) =>
-    new ForwardedRequest(
-      exchange,
-      route,
-      principal,
-      preflight,
-      route.leavesCors ? leavingCors : options,
-    ).start(heldBodies);
-}
-
 const none: readonly string[] = [];
 
 /**
@@ -47,7 +33,7 @@ const none: readonly string[] = [];
  * registry together with its credential: the three roles share nearly all of their state, and splitting them would cost every
  * request two more objects and their links, on a path that is measured in microseconds.
  */
-class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, OpenStream {
+export class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwner, OpenStream {
   readonly neededScopes: readonly string[];
   readonly method: string;
   readonly target: string;

@@ -74,6 +74,9 @@ const targetNames = [
   'x-rewrite-url',
 ] as const;
 
+/** Normalised names of the headers that say below which path a service is mounted, or which target was meant. */
+export const mountPointNames: ReadonlySet<string> = new Set([...targetNames, 'x-forwarded-prefix']);
+
 /** Headers from which servers take the user whom a proxy in front has signed in. */
 const userNames = ['remote-user', 'x-remote-user'] as const;
 

@@ -11,9 +11,11 @@ import { onTicks } from '../ticks.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { addKeyMetrics, createKeyRotation, rotationIntervalMs } from './key-rotation.ts';
 import type { RefusedConnections } from './refused-connections.ts';
+import type { RemovedHeaderCounts } from './removed-headers.ts';
 import type { OpenedStores, Stores } from './stores.ts';
 
 const connectionsIntervalMs = 1_000;
+const removedIntervalMs = 1_000;
 const commandEventsIntervalMs = 1_000;
 const clocksIntervalMs = 60_000;
 const flushIntervalMs = 60_000;
@@ -25,7 +27,7 @@ const markLeewayMs = 3_600_000;
 /** The background work of a gateway. */
 export interface BackgroundWork {
   stop(): void;
-  /** Writes the collected uses to the stores, and the numbers of refused connections to the log; logs an error of a store. */
+  /** Writes the collected uses to the stores, and what was counted to the log; logs an error of a store. */
   flush(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export interface BackgroundParts {
   /** Returns the current configuration. */
   readonly settings: () => KeySettings & Pick<Config, 'audit'>;
   readonly refused: Pick<RefusedConnections, 'check' | 'flush'>;
+  readonly removed: Pick<RemovedHeaderCounts, 'report'>;
   /** The clock, epoch ms. */
   readonly now: () => number;
 }
@@ -50,7 +53,7 @@ export interface BackgroundParts {
  */
 export function startBackgroundWork(
   { records, sessions, singleUse }: Pick<Stores, 'records' | 'sessions' | 'singleUse'>,
-  { recentUse, log, audit, registry, clocks, keys, settings, refused, now }: BackgroundParts,
+  { recentUse, log, audit, registry, clocks, keys, settings, refused, removed, now }: BackgroundParts,
 ): BackgroundWork {
   const clockWatch = new ClockWatch({ clocks, now, log, registry });
   const logFailure = (message: string) => (error: unknown) => log.error(message, { err: error });
@@ -77,6 +80,7 @@ export function startBackgroundWork(
   addKeyMetrics(registry, keys, settings);
   const stops = [
     onTicks(connectionsIntervalMs, () => refused.check()),
+    onTicks(removedIntervalMs, () => removed.report()),
     onTicks(commandEventsIntervalMs, reportCommands),
     onTicks(rotationIntervalMs, turnKeys),
     onTicks(clocksIntervalMs, compareClocks),
@@ -87,6 +91,7 @@ export function startBackgroundWork(
   return {
     async flush() {
       refused.flush();
+      removed.report();
       await flush();
     },
     stop() {

@@ -9,6 +9,7 @@ import { Descriptors } from '../runtime/descriptors.ts';
 import { createGatewayMetrics, noGateway } from '../runtime/metrics.ts';
 import { createGatewayNames } from '../runtime/names.ts';
 import { RefusedConnections } from '../runtime/refused-connections.ts';
+import { RemovedHeaderCounts, RemovedHeaderLines, type ReportRemoved } from '../runtime/removed-headers.ts';
 import { StoreHealth } from '../runtime/store-health.ts';
 import { addStoreHealth } from '../runtime/store-metrics.ts';
 import { newVia } from '../runtime/via.ts';
@@ -27,6 +28,7 @@ export interface ProcessParts
   /** Makes {@link readiness} report `draining` from now on. */
   readonly startDraining: () => void;
   readonly refused: RefusedConnections;
+  readonly removed: RemovedHeaderCounts;
 }
 
 /** Options of {@link createProcessParts}. */
@@ -36,13 +38,15 @@ export interface ProcessOptions {
   readonly resolve?: Resolve | undefined;
   /** The name of the gateway in `Postern-Via`. Default: a name for this process alone. */
   readonly via?: string;
+  /** Receives the counts of removed headers; default: this process has the log lines about them. */
+  readonly reportRemoved?: ReportRemoved;
 }
 
 /** Creates the parts of this process. */
 export async function createProcessParts(
   config: Config,
   log: Log,
-  { now, resolve, via = newVia() }: ProcessOptions,
+  { now, resolve, via = newVia(), reportRemoved = linesOf(log, now) }: ProcessOptions,
 ): Promise<ProcessParts> {
   const current = new CurrentGateway(config);
   const streams = new OpenStreams((principal) => current.gateway.parts.heldNow(principal));
@@ -70,10 +74,16 @@ export async function createProcessParts(
     names: createGatewayNames(log, metrics.registry, resolve),
     descriptors: new Descriptors(config),
     refused: new RefusedConnections(metrics.registry, log),
+    removed: new RemovedHeaderCounts(reportRemoved),
     log,
     via,
     now,
   };
+}
+
+function linesOf(log: Log, now: () => number): ReportRemoved {
+  const lines = new RemovedHeaderLines(log, now);
+  return (counts) => lines.add(counts);
 }
 
 function startTracing({ tenant }: Config, log: Log): Promise<Tracing | null> {

@@ -54,7 +54,7 @@ export async function startProcess(
   parts: ProcessParts,
   options: ProcessStart,
 ): Promise<ServingProcess> {
-  const { current, streams, metrics, health, names, refused, log, now, startDraining } = parts;
+  const { current, streams, metrics, health, names, refused, removed, log, now, startDraining } = parts;
   const { storeFiles, showsEchoPage, creates, appliesManaged } = options;
   const opened = await openStores(config, {
     now,
@@ -94,6 +94,7 @@ export async function startProcess(
     keys: lasting.keys,
     settings: () => current.config,
     refused,
+    removed,
     now,
   });
   return new ServingProcess({
@@ -153,13 +154,14 @@ async function startLasting(
 async function openListeners(
   { config, tls }: Pick<CompleteConfiguration, 'config' | 'tls'>,
   { engine, log, auditTrail, metrics, tracing, descriptors }: LastingParts,
-  { current, refused }: ProcessParts,
+  { current, refused, removed }: ProcessParts,
 ): Promise<Listeners> {
   const listeners: Listeners = await createListeners(config, tls, {
     engine,
     current,
     log,
     refusals: auditTrail.refusals,
+    removed,
     metrics,
     tracing,
     onConnectionRefused: (why) => refused.count(why === 'limit' && descriptors.isShort ? 'descriptors' : why),

@@ -10,6 +10,7 @@ export function createServiceWorkerGuard(path: string): (script: Pick<Exchange, 
   return ({ head, path: script }) => {
     if (head.serviceWorker === '') return;
     const folder = script.slice(0, script.lastIndexOf('/') + 1);
-    if (area.startsWith(folder)) throw new Refusal('cross_site');
+    if (area.startsWith(folder))
+      throw new Refusal('cross_site', { reason: 'service worker above the pages' });
   };
 }

@@ -2,6 +2,7 @@ import { ManagedProblems } from '../administration/managed.ts';
 import type { Finding } from '../config/report/problems.ts';
 import { Refusal, type RefusalCode } from '../errors.ts';
 import type { MetricSnapshot } from '../metrics/registry.ts';
+import type { RemovedCount } from '../runtime/removed-headers.ts';
 import type { WorkerFunctions } from './worker-api.ts';
 
 /** A message of the supervisor: a call of a function of the worker. */
@@ -11,12 +12,13 @@ export interface Call {
   readonly args: readonly unknown[];
 }
 
-/** A message of a worker: the response to a call, the sign that the worker can be called, or its counts. */
+/** A message of a worker: the response to a call, the sign that the worker can be called, its counts, or removed headers. */
 export type WorkerMessage =
   | { readonly response: number; readonly value: unknown }
   | { readonly response: number; readonly error: SentError }
   | { readonly loaded: true }
-  | { readonly counted: readonly MetricSnapshot[] };
+  | { readonly counted: readonly MetricSnapshot[] }
+  | { readonly removed: readonly RemovedCount[] };
 
 /** An error as sent between processes, with everything that determines the command line's message and exit code. */
 interface SentError {

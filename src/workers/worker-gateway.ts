@@ -1,5 +1,6 @@
 import { createLog } from '../log/log.ts';
 import type { MetricSnapshot } from '../metrics/registry.ts';
+import type { ReportRemoved } from '../runtime/removed-headers.ts';
 import { exitOnUncaught } from '../serve/exit-on-uncaught.ts';
 import { createProcessParts, type ProcessParts } from '../serve/process-parts.ts';
 import type { CompleteConfiguration, ListenerAddresses, Opened } from '../serve/running-gateway.ts';
@@ -18,30 +19,45 @@ export type WorkerTerminal = Pick<NodeJS.Process, 'on' | 'once' | 'send' | 'exit
 export function serveAsWorker(terminal: WorkerTerminal): void {
   // The channel closes with the supervisor; `disconnect` is the event to act on then.
   const send = (message: WorkerMessage) => terminal.send?.(message, undefined, undefined, () => {});
-  const worker = new Worker(terminal, (counted) => send({ counted }));
+  const worker = new Worker(terminal, {
+    counted: (counted) => send({ counted }),
+    removed: (removed) => {
+      if (removed.length > 0) send({ removed });
+    },
+  });
   terminal.on('message', (call: Call) => void respondTo(worker, call).then(send));
   terminal.once('disconnect', () => worker.endAlone());
   send({ loaded: true });
 }
 
+/** Receivers of what a worker reports by itself. */
+interface Reports {
+  readonly counted: (counts: readonly MetricSnapshot[]) => void;
+  readonly removed: ReportRemoved;
+}
+
 class Worker implements WorkerFunctions {
   readonly #terminal: WorkerTerminal;
-  readonly #report: (counts: readonly MetricSnapshot[]) => void;
+  readonly #reports: Reports;
   readonly #addresses = Promise.withResolvers<ListenerAddresses>();
   #parts: ProcessParts | null = null;
   #started: Promise<ServingProcess> | null = null;
   #serving: ServingProcess | null = null;
   #isEnding = false;
 
-  constructor(terminal: WorkerTerminal, report: (counts: readonly MetricSnapshot[]) => void) {
+  constructor(terminal: WorkerTerminal, reports: Reports) {
     this.#terminal = terminal;
-    this.#report = report;
+    this.#reports = reports;
   }
 
   async open(start: WorkerStart): Promise<void> {
     const log = createLog({ ...start.config.log, isTerminal: start.isTerminal });
     exitOnUncaught(this.#terminal, log);
-    this.#parts = await createProcessParts(start.config, log, { now: Date.now, via: start.via });
+    this.#parts = await createProcessParts(start.config, log, {
+      now: Date.now,
+      via: start.via,
+      reportRemoved: this.#reports.removed,
+    });
     const opened = Promise.withResolvers<void>();
     this.#started = startProcess(start, this.#parts, {
       ...start,
@@ -58,7 +74,7 @@ class Worker implements WorkerFunctions {
     this.#addresses.resolve(addresses);
     const serving = await required(this.#started);
     this.#serving = serving;
-    new CountReports(required(this.#parts).metrics.registry, this.#report).start();
+    new CountReports(required(this.#parts).metrics.registry, this.#reports.counted).start();
     keepMemoryLow();
     return serving.opened;
   }

@@ -6,6 +6,7 @@ import type { Readiness } from '../http/readiness.ts';
 import type { ListenersTls } from '../listeners/listener-certificates.ts';
 import type { Log } from '../log/log.ts';
 import { EndedCounts, type ProcessMetrics } from '../metrics/combined-metrics.ts';
+import { type RemovedCount, RemovedHeaderLines } from '../runtime/removed-headers.ts';
 import { newVia } from '../runtime/via.ts';
 import {
   type CompleteConfiguration,
@@ -15,6 +16,7 @@ import {
   type Serving,
 } from '../serve/running-gateway.ts';
 import type { ConfigurationInForce, ManagedOutcome, ManagedReading } from '../stores/managed-records.ts';
+import { onTicks } from '../ticks.ts';
 import { claimPorts } from './claimed-ports.ts';
 import { combineReadiness } from './combined-readiness.ts';
 import { responsesOf } from './responses.ts';
@@ -28,6 +30,8 @@ const turnTimeoutMs = 8_000;
 const judgeTimeoutMs = 30_000;
 /** Time that a worker's stop may take in addition to the durations of `shutdown`, ms. */
 const stopMarginMs = 10_000;
+
+const removedIntervalMs = 1_000;
 
 /** Options of the workers, apart from the configuration. */
 export interface GroupOptions extends Pick<WorkerStart, 'isTerminal' | 'showsEchoPage' | 'creates'> {
@@ -46,6 +50,7 @@ export class WorkerGroup implements Serving {
   readonly #log: Log;
   readonly #slots: readonly WorkerSlot[];
   readonly #via = newVia();
+  readonly #stopLines: () => void;
   #isDraining = false;
   /** The configuration in force, with the limits of the gateway as a whole. */
   #current!: CompleteConfiguration;
@@ -56,6 +61,8 @@ export class WorkerGroup implements Serving {
   constructor(options: GroupOptions, log: Log) {
     this.#options = options;
     this.#log = log;
+    const removed = new RemovedHeaderLines(log, Date.now);
+    this.#stopLines = onTicks(removedIntervalMs, () => removed.add([]));
     const slotOptions = {
       startAgain: () => {
         this.restarts += 1;
@@ -65,6 +72,7 @@ export class WorkerGroup implements Serving {
         };
       },
       onEnded: this.ended.add.bind(this.ended),
+      onRemoved: (counts: readonly RemovedCount[]) => removed.add(counts),
       outputs: options.outputs,
       log,
     };
@@ -127,6 +135,7 @@ export class WorkerGroup implements Serving {
 
   /** Ends all workers at once. */
   kill(): void {
+    this.#stopLines();
     for (const slot of this.#slots) slot.kill();
   }
 
@@ -194,6 +203,7 @@ export class WorkerGroup implements Serving {
     process.once('exit', () => this.kill());
     const { delay, timeout } = this.#current.config.shutdown;
     const ends = await Promise.all(this.#slots.map((slot) => slot.stop(delay + timeout + stopMarginMs)));
+    this.#stopLines();
     if (ends.some((end) => end !== null && end.code !== 0))
       throw new WorkerEnded('a worker did not stop in time, or failed while stopping');
   }

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
 import type { MetricSnapshot } from '../metrics/registry.ts';
+import type { ReportRemoved } from '../runtime/removed-headers.ts';
 import { passLines } from './pass-lines.ts';
 import { PendingCalls, type WorkerMessage } from './worker-calls.ts';
 
@@ -42,7 +43,7 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
 
   /** Starts the process of worker number `slot`, a number that process listings show. Throws if the system can't start it. */
-  constructor(slot: number, outputs: Outputs) {
+  constructor(slot: number, outputs: Outputs, onRemoved: ReportRemoved) {
     const child = fork(entry, [`worker-${slot}`], {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -60,6 +61,7 @@ export class WorkerProcess {
     child.on('message', (message: WorkerMessage) => {
       if ('response' in message) calls.settle(message);
       else if ('counted' in message) this.counts = message.counted;
+      else if ('removed' in message) onRemoved(message.removed);
       else loaded.resolve();
     });
     const written = Promise.all([

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log/log.ts';
 import type { MetricSnapshot } from '../metrics/registry.ts';
+import type { ReportRemoved } from '../runtime/removed-headers.ts';
 import type { ListenerAddresses, Opened } from '../serve/running-gateway.ts';
 import type { WorkerStart } from './worker-api.ts';
 import { describeEnd, type Outputs, type ProcessEnd, WorkerProcess } from './worker-process.ts';
@@ -41,6 +42,8 @@ export interface SlotOptions {
   readonly startAgain: () => { readonly start: WorkerStart; readonly addresses: ListenerAddresses };
   /** Called with the counts of a process that has ended. */
   readonly onEnded: (counts: readonly MetricSnapshot[]) => void;
+  /** Called with the counts of removed headers that a process reports. */
+  readonly onRemoved: ReportRemoved;
   readonly outputs: Outputs;
   readonly log: Pick<Log, 'info' | 'error'>;
 }
@@ -78,7 +81,8 @@ export class WorkerSlot {
 
   /** Starts a process, which does not serve yet. Throws if the system can't start it. */
   launch(): void {
-    this.#process = new WorkerProcess(this.number, this.#options.outputs);
+    const { outputs, onRemoved } = this.#options;
+    this.#process = new WorkerProcess(this.number, outputs, onRemoved);
   }
 
   /** Has the launched process open the stores; rejects as the worker does, or because it ended. */

@@ -7,7 +7,7 @@ import { createPassedMeaning } from '../../src/http/header-names.ts';
 import { createReplies, type Replies } from '../../src/http/reply.ts';
 import { Upstream } from '../../src/http1/client/client-pool.ts';
 import { FieldBlock, UnwritableHead } from '../../src/http1/message/head-text.ts';
-import { createForward } from '../../src/proxy/forward.ts';
+import { createForward } from '../../src/proxy/create-forward.ts';
 import type { Forward } from '../../src/proxy/forward-options.ts';
 import { createRoute, type ForwardingRoute } from '../../src/proxy/route-table.ts';
 import { connectRaw } from '../support/clients/raw-client.ts';
@@ -103,6 +103,7 @@ async function forwardTo(
   const forward = (replies: Replies) =>
     createForward({
       streams: { add() {}, remove() {} } as never,
+      listsRemoved: true,
       via: 'this-gateway',
       ownCookies: { names: [], prefixes: [] },
       ownsCors: false,

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { connectRaw } from '../support/clients/raw-client.ts';
+import { eventually } from '../support/eventually.ts';
 import { forgets, navigation, ownForm, startWebGateway, webCookieName } from '../support/pages/web.ts';
 
 const script = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
@@ -223,13 +224,15 @@ t.test('a refusal is a page where a person reads it', async (t) => {
 });
 
 t.test('a service worker can’t come between people and the sign-in page', async (t) => {
-  const { api, upstream } = await startWebGateway(t, {
+  const { api, upstream, logLines } = await startWebGateway(t, {
     web: { path: '/area/postern' },
     routes: [{ prefix: '/', upstream: 'app', public: true }],
   });
   const get = (path: string) => api.send({ path, headers: { 'service-worker': 'script' } });
   t.equal((await get('/sw.js')).status, 403);
   t.equal((await get('/area/sw.js')).status, 403);
+  const refused = await eventually('its line', () => logLines().find(({ path }) => path === '/area/sw.js'));
+  t.match(refused, { outcome: 'cross_site', reason: 'service worker above the pages' });
   t.equal((await get('/app/sw.js')).status, 200);
   t.equal((await get('/area/posternish/sw.js')).status, 200);
   t.equal(upstream.seen.length, 2);

@@ -60,6 +60,7 @@ export async function startPublicListener(
       engine: { createListener: undefined, openConnection: undefined },
       log: { access: () => {}, info: () => {} },
       refusals: { count: () => {} },
+      removed: { count: () => {} },
       metrics: {
         requests: { done: () => {}, unreadable: () => {} },
         decisions: { done: () => {}, unreadable: () => {} },
