@@ -10,19 +10,32 @@ export interface CorpusBench {
   readonly pid: number;
   /** The values of placeholders. */
   readonly values: Readonly<Record<string, string>>;
-  /** The `X-Auth-*` headers that the upstream must see of each kind of caller, by name as Postern writes it. */
-  readonly identities: Readonly<Record<'key' | 'session' | 'nobody', Readonly<Record<string, string>>>>;
+  /** The `X-Auth-*` and configured headers that the upstream must see of each kind of caller, by name as Postern writes it. */
+  readonly identities: Readonly<Record<CorpusCaller, Readonly<Record<string, string>>>>;
 }
+
+/** Who sends a row. */
+export type CorpusCaller = 'key' | 'session' | 'nobody';
+
+/** Headers that the configuration adds for each kind of caller, by name. */
+export type AddedHeaders = Readonly<Record<CorpusCaller, Readonly<Record<string, string>>>>;
+
+const nothingAdded: AddedHeaders = { key: {}, session: {}, nobody: {} };
 
 const scopes = ['apikeys:read', 'store:read', 'store:write'];
 
-/** Starts them; `config` replaces whole top-level sections. */
-export async function startCorpusBench(t: TestScope, config: object = {}): Promise<CorpusBench> {
+/** Starts them; `config` replaces whole top-level sections, `upstreamSettings` are those of the upstream besides its url. */
+export async function startCorpusBench(
+  t: TestScope,
+  config: object = {},
+  upstreamSettings: object = {},
+  added: AddedHeaders = nothingAdded,
+): Promise<CorpusBench> {
   const upstream = await startRecordingUpstream();
   t.teardown(() => upstream.close());
   const gateway = await startGatewayProcess(t, {
     config: {
-      upstreams: { app: { url: upstream.url } },
+      upstreams: { app: { url: upstream.url, ...upstreamSettings } },
       // An incomplete message is refused within the time of the test, and one in pieces is complete by then.
       limits: { header_timeout: '3s', body_idle_timeout: '3s' },
       ...config,
@@ -54,17 +67,19 @@ export async function startCorpusBench(t: TestScope, config: object = {}): Promi
     identities: {
       key: {
         ...common,
+        ...added.key,
         'X-Auth-Method': 'api_key',
         'X-Auth-Scopes': scopes.join(' '),
         'X-Auth-Key-Id': id,
       },
       session: {
         ...common,
+        ...added.session,
         'X-Auth-Method': 'session',
         'X-Auth-Scopes': claims.scope,
         'X-Auth-Session-Id': claims.sid,
       },
-      nobody: {},
+      nobody: added.nobody,
     },
   };
 }

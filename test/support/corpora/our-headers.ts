@@ -59,8 +59,12 @@ export function assertOurHeaders(
     [sentName('Host')]: host === '' ? seen.values('host')[0]! : host,
     ...framingOf(seen),
   };
+  const configured = new Set(
+    Object.values(bench.identities).flatMap((names) => Object.keys(names).map(folded)),
+  );
+  const isOurs = (name: string) => isProtected(name) || configured.has(folded(name));
   const found = seen.rawHeaders.flatMap((name, i) =>
-    i % 2 === 0 && isProtected(name) ? [[name, seen.rawHeaders[i + 1]!] as const] : [],
+    i % 2 === 0 && isOurs(name) ? [[name, seen.rawHeaders[i + 1]!] as const] : [],
   );
   checks.same(Object.fromEntries(found), wanted, 'each of ours is there, and nobody else’s');
   checks.same(found.length, Object.keys(wanted).length, 'each of ours is there once');
