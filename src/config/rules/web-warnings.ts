@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { areaOf } from '../../rules/own-areas.ts';
 import { noUpstream } from '../sections/routes.ts';
 import { isLoopbackHost } from '../values/addresses.ts';
@@ -32,14 +33,41 @@ const secretsAreHidden: Rule = ({ base_url: baseUrl, web }, { report }) => {
       report(path, 'is http: passwords, tokens and cookies can be read and changed on their way; use https');
 };
 
-/** Warns where a proxy must end TLS but isn't trusted, so that its address counts as that of all clients. */
-const clientsAreApart: Rule = ({ base_url: baseUrl, listen }, { report, isWritten }) => {
-  if (!baseUrl?.startsWith('https:') || listen?.tls !== undefined || isWritten(['trusted_proxies'])) return;
-  report(
-    ['base_url'],
-    'is https, but listen has no tls: list the proxy that ends TLS in trusted_proxies, or everyone shares its address in log and throttle; [] if it tells no addresses',
-  );
+/** Consequence of a proxy that isn't trusted: its `X-Forwarded-For` and `X-Forwarded-Proto` count for nothing. */
+const unheard =
+  'X-Forwarded-For and -Proto are ignored: all clients share its address in log and throttle, and services are told http';
+
+/**
+ * Warns where a proxy must end TLS but isn't trusted. A service that is told http makes links and redirects to http, leaves
+ * `Secure` off its cookies, and refuses forms whose `Origin` is https.
+ */
+const proxyIsBelieved: Rule = (
+  { base_url: baseUrl, listen, trusted_proxies: proxies = [] },
+  { report, isWritten },
+) => {
+  if (!baseUrl?.startsWith('https:') || listen?.tls !== undefined) return;
+  if (!isWritten(['trusted_proxies']))
+    report(
+      ['base_url'],
+      `is https, but listen has no tls: list the proxy that ends TLS in trusted_proxies, or ${unheard}; [] accepts that`,
+    );
+  else if (proxies.length > 0 && isLoopbackHost(listen?.host ?? '') && !proxies.some(mayBeHere))
+    report(
+      ['trusted_proxies'],
+      `has no address of this machine, but only a proxy here reaches listen.host: add it, or ${unheard}`,
+      'key',
+    );
 };
+
+const loopback = [ipaddr.parse('127.0.0.1'), ipaddr.parse('::1')];
+
+/** True if a trusted address or block has, or is, one of this machine's own; true for a broken one, which is reported anyway. */
+function mayBeHere(block: string | undefined): boolean {
+  if (block === undefined) return true;
+  const [address, bits] = block.includes('/') ? ipaddr.parseCIDR(block) : [ipaddr.process(block), null];
+  if (address.range() === 'loopback') return true;
+  return bits !== null && loopback.some((own) => own.kind() === address.kind() && own.match(address, bits));
+}
 
 /** Warns of an upstream by the public name of Postern, which probably leads back here. */
 const publicNameIsNoUpstream: Rule = ({ base_url: baseUrl, upstreams = {} }, { report }) => {
@@ -72,6 +100,6 @@ export const webWarnings: readonly Rule[] = [
   pagesMayCall,
   signInsLeadSomewhere,
   secretsAreHidden,
-  clientsAreApart,
+  proxyIsBelieved,
   publicNameIsNoUpstream,
 ];

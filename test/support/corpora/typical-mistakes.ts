@@ -196,12 +196,23 @@ export const acceptedMistakes: readonly Mistake[] = [
   [
     'a proxy that ends TLS and is not trusted',
     `tenant: acme\nbase_url: https://stock.example.com\n${app}${all}`,
-    '2:11: warning: base_url: is https, but listen has no tls: list the proxy that ends TLS in trusted_proxies, or everyone shares its address in log and throttle; [] if it tells no addresses (https://stock.example.com)',
+    '2:11: warning: base_url: is https, but listen has no tls: list the proxy that ends TLS in trusted_proxies, or X-Forwarded-For and -Proto are ignored: all clients share its address in log and throttle, and services are told http; [] accepts that (https://stock.example.com)',
   ],
   [
-    'one that is, or has no addresses to tell: no mistake',
+    'one that is, or has nothing to tell: no mistake',
     `tenant: acme\nbase_url: https://stock.example.com\ntrusted_proxies: []\n${app}${all}`,
   ],
+  [
+    'a proxy that must be on this machine, where others are trusted',
+    `tenant: acme\nbase_url: https://stock.example.com\nlisten: { host: 127.0.0.1 }\ntrusted_proxies: [10.0.0.0/8, "2001:db8::1"]\n${app}${all}`,
+    '4:1: warning: trusted_proxies: has no address of this machine, but only a proxy here reaches listen.host: add it, or X-Forwarded-For and -Proto are ignored: all clients share its address in log and throttle, and services are told http',
+  ],
+  ...['127.0.0.1', '"::1"', '127.0.0.0/8', '"::ffff:127.0.0.1"', '0.0.0.0/2, 127.0.0.0/30'].map(
+    (block): Mistake => [
+      `one on this machine that is trusted (${block}): no mistake`,
+      `tenant: acme\nbase_url: https://stock.example.com\nlisten: { host: "::1" }\ntrusted_proxies: [10.0.0.0/8, ${block}]\n${app}${all}`,
+    ],
+  ),
   [
     'an upstream by Postern’s own public name',
     `tenant: acme\nbase_url: https://stock.example.com\ntrusted_proxies: []\nupstreams: { app: { url: https://Stock.example.com }, b: { url: https://stock.example.com:8443 } }\n${all}`,
