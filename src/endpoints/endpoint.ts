@@ -3,6 +3,7 @@ import type { Principal } from '../credentials/principal.ts';
 import type { RefusalCode } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
+import { atApiPath } from '../rules/own-areas.ts';
 import type { EndpointParts } from './endpoint-parts.ts';
 
 /** Guard that admits a session or an API key that holds all of the scopes. */
@@ -66,7 +67,7 @@ export type AnyEndpoint = Endpoint<'open'> | Endpoint<'sign_out'> | Endpoint<'se
 export interface Operation<G extends Guard = Guard> extends Omit<Endpoint<G>, 'handle'> {
   /** Operation id, `<Tag>-<Name>`. */
   readonly id: `${string}-${string}`;
-  /** Path as clients call it: a list's has a trailing slash; `{provider}` is the name of a provider. */
+  /** Path as clients call it, but below `/api`: a list's has a trailing slash; `{provider}` is the name of a provider. */
   readonly path: string;
   readonly summary: string;
   readonly description: string;
@@ -113,13 +114,14 @@ export type AnyDefinition =
   | EndpointDefinition<'session'>
   | EndpointDefinition;
 
-/** Builds the endpoint from its definition; `provider` is the value of `{provider}` in its path. */
+/** Builds the endpoint from its definition, below `apiPath`; `provider` is the value of `{provider}` in its path. */
 export function createEndpoint<G extends Guard, Parts>(
   definition: EndpointDefinition<G, Parts>,
   parts: Parts,
+  apiPath: string,
   provider = '',
 ): Endpoint<G> {
   const { method, path, guard, oauth, noHead } = definition;
-  const ownPath = path.replace('{provider}', provider).replace(/\/$/, '');
+  const ownPath = atApiPath(path, apiPath).replace('{provider}', provider).replace(/\/$/, '');
   return { method, path: ownPath, guard, oauth, noHead, handle: definition.create(parts) };
 }

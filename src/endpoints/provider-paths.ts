@@ -4,21 +4,28 @@ import type { LongTargets } from '../http1/server/target-limits.ts';
 const maxExchangeTargetBytes = 64 * 1024;
 
 /**
- * True for the path of a start or exchange, of any provider, configured or not. Such URLs contain assertions and codes, which no
- * response may let a browser pass on as `Referer`.
+ * Creates the test for the path of a start or exchange, of any provider, configured or not. Such URLs contain assertions and
+ * codes, which no response may let a browser pass on as `Referer`.
  */
-export function isProviderPath(path: string): boolean {
-  return /^\/api\/login\/[^/]+\/(?:start|exchange)\/?$/.test(path);
+export function createIsProviderPath(apiPath: string): (path: string) => boolean {
+  return createTest(apiPath, '(?:start|exchange)');
 }
 
-/** True for the path of an exchange or back-channel logout, of any provider: their refusals have OAuth's fields. */
-export function isProviderOAuthPath(path: string): boolean {
-  return /^\/api\/login\/[^/]+\/(?:exchange|back-channel-logout)\/?$/.test(path);
+/**
+ * Creates the test for the path of an exchange or back-channel logout, of any provider: their refusals have OAuth's fields.
+ */
+export function createIsProviderOAuthPath(apiPath: string): (path: string) => boolean {
+  return createTest(apiPath, '(?:exchange|back-channel-logout)');
+}
+
+function createTest(apiPath: string, last: string): (path: string) => boolean {
+  const pattern = new RegExp(`^${apiPath.replaceAll('.', '\\.')}/login/[^/]+/${last}/?$`);
+  return (path) => pattern.test(path);
 }
 
 /** The targets that may be long: those of these providers' exchanges, by GET alone, because POST has a body. */
-export function longExchangeTargets(providerNames: readonly string[]): LongTargets {
-  const exchangePaths = providerNames.map((name) => `/api/login/${name}/exchange`);
+export function longExchangeTargets(apiPath: string, providerNames: readonly string[]): LongTargets {
+  const exchangePaths = providerNames.map((name) => `${apiPath}/login/${name}/exchange`);
   const paths = new Set(exchangePaths.flatMap((path) => [path, `${path}/`]));
   return { maxBytes: maxExchangeTargetBytes, has: (method, path) => method === 'GET' && paths.has(path) };
 }

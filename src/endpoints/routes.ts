@@ -1,5 +1,12 @@
-import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
-import { areaOf, type OptionalEndpoint, ownAreas, type ServedBy } from '../rules/own-areas.ts';
+import { hasOtherReadings } from '../rules/lax-path.ts';
+import {
+  areaOf,
+  createMayBeRead,
+  type OptionalEndpoint,
+  type OwnPlaces,
+  ownAreas,
+  type ServedBy,
+} from '../rules/own-areas.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 
 /** Endpoints at one path, with or without a trailing slash, by method. */
@@ -26,20 +33,21 @@ export interface OwnRoutes {
 }
 
 /**
- * Builds the table; `webPath` is the area of the web pages, if they are configured. Areas are reserved as a whole: an undefined
- * path in an area is 404 and never forwarded.
+ * Builds the table of endpoints, whose paths are those under this configuration. Areas are reserved as a whole: an undefined path
+ * in an area is 404 and never forwarded.
  */
 export function createOwnRoutes(
   endpoints: readonly AnyEndpoint[],
   servedBy: Readonly<Record<OptionalEndpoint, ServedBy>>,
-  webPath: string | undefined,
+  places: OwnPlaces,
 ): OwnRoutes {
-  const areas = ownAreas((name) => servedBy[name] === 'upstream', webPath);
+  const areas = ownAreas((name) => servedBy[name] === 'upstream', places);
   const byPath = Map.groupBy(endpoints, ({ path }) => path);
   const resources = new Map([...byPath].map(([path, same]) => [path, createResource(path, same)]));
   const nothing: OwnMatch = { resource: null, id: '' };
 
-  const isOwn = (path: string) => areaOf(path, areas) !== undefined;
+  const mayBeOwn = createMayBeRead(areas);
+  const allPlain = !areas.some(hasOtherReadings);
 
   function resourceAt(path: string): OwnMatch {
     const exact = path.endsWith('/') ? path.slice(0, -1) : path;
@@ -59,9 +67,10 @@ export function createOwnRoutes(
 
   return {
     find(path) {
-      if (isOwn(path)) return resourceAt(path);
+      if (areaOf(path, areas) !== undefined) return resourceAt(path);
       // Another spelling of an own path is never forwarded either: some upstream may read it as that path.
-      return hasOtherReadings(path) && laxReadings(path).some(isOwn) ? nothing : undefined;
+      if (allPlain && !hasOtherReadings(path)) return undefined;
+      return mayBeOwn(path) ? nothing : undefined;
     },
   };
 }

@@ -6,7 +6,6 @@ import { assertDeclaredSize, WholeBody } from '../http/request-body.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { AnyEndpoint, CallerOf, Endpoint, ScopeGuard } from './endpoint.ts';
-import { isProviderOAuthPath } from './provider-paths.ts';
 import type { OwnMatch } from './routes.ts';
 
 /** Responds to an exchange on one of Postern's own paths. Never rejects. */
@@ -37,6 +36,8 @@ export interface ServeEndpointOptions {
   readonly heldNow: (principal: Principal) => Promise<ReadonlySet<string> | null>;
   /** Registry of requests whose body is still arriving. */
   readonly openRequests: OpenRequests;
+  /** True for a path whose refusals have OAuth's fields although nothing may be there. */
+  readonly isProviderOAuthPath: (path: string) => boolean;
   readonly replies: Replies;
   /** Bounds of a request body. */
   readonly body: { readonly maxBytes: number; readonly timeoutMs: number };
@@ -48,7 +49,7 @@ export interface ServeEndpointOptions {
  * again, and the result of a read is withheld if the credential has lost its rights in the meantime.
  */
 export function createServeEndpoint(options: ServeEndpointOptions): ServeEndpoint {
-  const { replies, body } = options;
+  const { isProviderOAuthPath, replies, body } = options;
   return async (exchange, { resource, id }) => {
     try {
       if (resource === null) throw new Refusal('not_found');

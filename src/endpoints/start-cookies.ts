@@ -35,6 +35,14 @@ export function createPageStartCookies(
   return new StartCookies({ name: hostOnlyName(name, secure), secure, sameSite: 'lax' }, `${path}/callback`);
 }
 
+/** Creates the start cookies of sign-ins that front ends begin at the API. */
+export function createApiStartCookies(
+  cookie: Pick<CookieAttributes, 'name' | 'secure' | 'sameSite'>,
+  apiPath: string,
+): StartCookies {
+  return new StartCookies(cookie, `${apiPath}/login`);
+}
+
 /** Cookies that bind sign-ins through a provider to the browser that began them, one per start; no other host receives them. */
 export class StartCookies {
   readonly #attributes: Omit<CookieAttributes, 'name'>;
@@ -43,7 +51,7 @@ export class StartCookies {
   /** Takes the attributes of the refresh cookie, except for its path. */
   constructor(
     { name, secure, sameSite }: Pick<CookieAttributes, 'name' | 'secure' | 'sameSite'>,
-    wantedPath = '/api/login',
+    wantedPath: string,
   ) {
     // Browsers drop a __Host- cookie with another path (draft-ietf-httpbis-rfc6265bis §4.1.3.2).
     const path = /^__host-/i.test(name) ? '/' : wantedPath;

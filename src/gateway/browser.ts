@@ -4,14 +4,13 @@ import type { PrincipalOfSession } from '../authenticate/session-principal.ts';
 import { createWebCookieAuthenticator, type WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
-import { isProviderPath } from '../endpoints/provider-paths.ts';
+import { createIsProviderPath } from '../endpoints/provider-paths.ts';
 import { setCookie } from '../http/cookies.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { InsteadOf } from '../http/reply.ts';
 import type { EchoPage } from '../proxy/echo.ts';
-import { areaOf } from '../rules/own-areas.ts';
 import type { WebArea } from '../web/area.ts';
 import type { LastingParts } from './lasting-parts.ts';
 
@@ -41,12 +40,12 @@ interface BrowserOptions extends LastingParts {
 const none: readonly string[] = [];
 const noReferrer: readonly string[] = ['Referrer-Policy', 'no-referrer'];
 
-/** Headers on providers' paths: URLs there contain assertions and codes, which no browser may pass on (Referrer Policy §3.1). */
-const fieldsOnProviderPaths = (path: string) => (isProviderPath(path) ? noReferrer : none);
-
 /** Builds the parts for browsers; code that only `web` needs is loaded only if `web` is configured. */
 export async function composeBrowser(config: Config, options: BrowserOptions): Promise<BrowserParts> {
   const { authenticate } = options;
+  const isProviderPath = createIsProviderPath(config.api_path);
+  // URLs there contain assertions and codes, which no browser may pass on (Referrer Policy §3.1).
+  const fieldsOnProviderPaths = (path: string) => (isProviderPath(path) ? noReferrer : none);
   if (config.web === undefined)
     return {
       web: null,
@@ -68,7 +67,7 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
     web: { area, webCookie, echoPage: createEchoPage(area) },
     authenticateBrowser: createAuthenticateBrowser({ authenticate, webCookie, clearing }),
     assertNoServiceWorker: serviceWorkers === 'allow' ? null : createServiceWorkerGuard(path),
-    fieldsOn: (target) => (areaOf(target, [path]) === undefined ? fieldsOnProviderPaths(target) : areaFields),
+    fieldsOn: (target) => (area.isPagePath(target) ? areaFields : fieldsOnProviderPaths(target)),
     insteadOf: createRefusedNavigation(area),
   };
 }

@@ -9,6 +9,7 @@ import { accessTokenUse, createAccessTokens } from '../credentials/access-token.
 import { createHoldings, type Holdings } from '../credentials/holdings.ts';
 import { KeyRing } from '../credentials/key-ring.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
+import { createIsProviderOAuthPath } from '../endpoints/provider-paths.ts';
 import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { pageStartCookiePrefix, startCookiePrefix } from '../endpoints/start-cookies.ts';
 import type { CookieAttributes, OwnCookies } from '../http/cookies.ts';
@@ -95,6 +96,7 @@ export async function composeGateway(
       authenticate,
       heldNow,
       openRequests: streams,
+      isProviderOAuthPath: createIsProviderOAuthPath(config.api_path),
       replies,
       body: { maxBytes: config.limits.own_body, timeoutMs: ownBodyTimeoutMs },
     }),

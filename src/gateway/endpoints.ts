@@ -33,7 +33,10 @@ export async function composeEndpoints(config: Config, shared: SharedParts): Pro
     ...providers.endpoints,
     ...[...credentialEndpoints, ...administrationEndpoints]
       .filter(({ path }) => isServed(path, config))
-      .map((definition) => createEndpoint(definition as EndpointDefinition<Guard>, parts) as AnyEndpoint),
+      .map(
+        (definition) =>
+          createEndpoint(definition as EndpointDefinition<Guard>, parts, config.api_path) as AnyEndpoint,
+      ),
   ];
   const endpoints = [...api];
   if (shared.web !== null) {
@@ -41,13 +44,16 @@ export async function composeEndpoints(config: Config, shared: SharedParts): Pro
     endpoints.push(...webEndpoints(config, parts, shared.web, shared.log, api, providers));
   }
   return {
-    routes: createOwnRoutes(endpoints, config.endpoints, config.web?.path),
+    routes: createOwnRoutes(endpoints, config.endpoints, {
+      apiPath: config.api_path,
+      webPath: config.web?.path,
+    }),
     passwordHashes: parts.passwords.load,
     close: () => providers.close(),
   };
 }
 
-/** True for a path of the API that Postern serves according to `endpoints`. */
+/** True if Postern serves an endpoint, by the path in its definition, according to `endpoints`. */
 function isServed(path: string, { endpoints }: Config): boolean {
   // Served even where an upstream serves users, because the command line invites users, too.
   if (path === redeemInvitation.path) return endpoints.users !== 'off';

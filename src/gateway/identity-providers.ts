@@ -11,7 +11,11 @@ import {
   type ProviderSignInOptions,
 } from '../endpoints/provider-sign-in.ts';
 import { providerStart } from '../endpoints/provider-start.ts';
-import { createPageStartCookies, StartCookies } from '../endpoints/start-cookies.ts';
+import {
+  createApiStartCookies,
+  createPageStartCookies,
+  type StartCookies,
+} from '../endpoints/start-cookies.ts';
 import { IdentityProvider } from '../identity-providers/identity-provider.ts';
 import { createProviderNetwork, type ProviderNetwork } from '../identity-providers/provider-network.ts';
 import type { ProviderSettings } from '../identity-providers/provider-urls.ts';
@@ -88,17 +92,18 @@ class ComposedProvider {
   }
 
   endpoints(): readonly Endpoint<'open'>[] {
-    const { name, settings, parts } = this.#options;
+    const { name, settings, config, parts } = this.#options;
+    const { api_path: apiPath } = config;
     const provider = this.#provider;
-    const logout = createEndpoint(backChannelLogout, { ...parts, provider }, name);
+    const logout = createEndpoint(backChannelLogout, { ...parts, provider }, apiPath, name);
     if (settings.redirect_uri === undefined) return [logout];
-    const startCookies = new StartCookies(parts.cookie);
+    const startCookies = createApiStartCookies(parts.cookie, apiPath);
     const providerSignIn = new ProviderSignIn(this.#signInOptions(provider, startCookies));
     const ofProvider = { ...parts, provider, providerSignIn, startCookies };
     return [
-      createEndpoint(providerStart, ofProvider, name),
-      createEndpoint(providerExchange, ofProvider, name),
-      createEndpoint(providerExchangeForm, ofProvider, name),
+      createEndpoint(providerStart, ofProvider, apiPath, name),
+      createEndpoint(providerExchange, ofProvider, apiPath, name),
+      createEndpoint(providerExchangeForm, ofProvider, apiPath, name),
       logout,
     ];
   }

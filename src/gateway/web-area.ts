@@ -5,7 +5,7 @@ import { type CookieAttributes, hostOnlyName } from '../http/cookies.ts';
 import { createIsHostOf } from '../http/host.ts';
 import { isEmailAddress } from '../rules/email-address.ts';
 import { logoFormat, logoRules } from '../rules/logo-image.ts';
-import { areaOf, ownAreas } from '../rules/own-areas.ts';
+import { areaOf, createMayBeRead, ownAreas } from '../rules/own-areas.ts';
 import type { WebArea } from '../web/area.ts';
 import { type Logo, loadAssets } from '../web/assets.ts';
 import { createRecentSignIns } from '../web/recent-sign-ins.ts';
@@ -19,11 +19,11 @@ export function composeWebArea(
   web: NonNullable<Config['web']>,
   { keys, now, readFile }: Pick<LastingParts, 'keys' | 'now'> & { readonly readFile: ReadFile },
 ): WebArea {
-  const { tenant, endpoints } = config;
+  const { tenant, endpoints, api_path: apiPath } = config;
   const { path, home = `${path}/`, title = tenant } = web;
   const assets = loadAssets({ path, logo: web.logo === undefined ? null : loadLogo(web.logo, readFile) });
   const cookie = webCookie(config);
-  const areas = ownAreas((name) => endpoints[name] === 'upstream', path);
+  const areas = ownAreas((name) => endpoints[name] === 'upstream', { apiPath, webPath: path });
   const site: Site = {
     path,
     title,
@@ -40,8 +40,17 @@ export function composeWebArea(
     cookies: createWebCookies({ secrets: keys, tenant, name: cookie.name }),
     recentSignIns: createRecentSignIns(now),
     ...placesOf(config, site, home),
-    isOwnPath: (target) => areaOf(target, areas) !== undefined,
+    isPagePath: createIsPagePath(path, apiPath),
+    mayBeOwnPath: createMayBeRead(areas),
   };
+}
+
+/** Creates the test for paths in the area of pages; the API may lie below it, and has no pages. */
+function createIsPagePath(path: string, apiPath: string): WebArea['isPagePath'] {
+  const [pages, api] = [[path], [apiPath]];
+  const isInArea = (target: string) => areaOf(target, pages) !== undefined;
+  if (areaOf(apiPath, pages) === undefined) return isInArea;
+  return (target) => isInArea(target) && areaOf(target, api) === undefined;
 }
 
 /** The parts that depend on the origin of a page: `base_url`, or the console's own origin if it has one. */

@@ -5,10 +5,11 @@ import type { AnyEndpoint, Endpoint, EndpointDefinition, Guard } from '../endpoi
 import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
 import { redeemInvitation } from '../endpoints/redeem-invitation.ts';
 import { selfPassword } from '../endpoints/self-password.ts';
-import { createPageStartCookies, StartCookies } from '../endpoints/start-cookies.ts';
+import { createApiStartCookies, createPageStartCookies } from '../endpoints/start-cookies.ts';
 import type { Log } from '../log/log.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { createIsActivationOpen } from '../web/activation-open.ts';
+import { atApiPath } from '../rules/own-areas.ts';
 import { BrowserSessions } from '../web/browser-sessions.ts';
 import { createActivationPage } from '../web/endpoints/activation.ts';
 import { createConsole } from '../web/endpoints/console.ts';
@@ -33,10 +34,11 @@ export function webEndpoints(
   api: readonly AnyEndpoint[],
   { onPages, onConsole }: ProviderEndpoints,
 ): readonly Endpoint<'open'>[] {
+  const { api_path: apiPath } = config;
   const { records, cookie, cookies, minPasswordLength } = parts;
   const startCookiesAt = (host: string) => [
     createPageStartCookies(cookie, area.originAt(host), area.path),
-    new StartCookies(cookie),
+    createApiStartCookies(cookie, apiPath),
   ];
   const sessions = new BrowserSessions({
     area,
@@ -65,7 +67,9 @@ export function webEndpoints(
   };
   const newState = () => randomBytes(16).toString('base64url');
   const called = <G extends Guard>({ method, path }: EndpointDefinition<G>) =>
-    api.find((endpoint) => endpoint.method === method && endpoint.path === path) as Endpoint<G> | undefined;
+    api.find((endpoint) => endpoint.method === method && endpoint.path === atApiPath(path, apiPath)) as
+      | Endpoint<G>
+      | undefined;
   const activate = called(bootstrap);
   const redeem = called(redeemInvitation);
   const change = called(selfPassword);
@@ -88,6 +92,7 @@ export function webEndpoints(
       records,
       minPasswordLength,
       baseUrl: config.base_url,
+      apiPath,
       served: Object.entries(config.endpoints).flatMap(([name, by]) => (by === 'own' ? [name] : [])),
       maxKeyLifetimeMs: parts.maxKeyLifetimeMs,
       providers: Object.fromEntries(onPages.map(({ name, label }) => [name, label])),
@@ -96,6 +101,6 @@ export function webEndpoints(
     ...(redeem === undefined ? [] : createInvitationPage({ ...common, redeem })),
     ...(change === undefined ? [] : createPasswordPage({ ...common, change })),
     createAssetFiles(area),
-    createDocumentFile(area.path, openApiDocument),
+    createDocumentFile(area.path, () => openApiDocument(apiPath)),
   ];
 }

@@ -52,10 +52,10 @@ function publicRole({ current, onConnectionRefused }: ListenerParts): ListenerRo
   };
 }
 
-function settingsOf({ limits, identity_providers, listen }: Config): ListenerSettings {
+function settingsOf({ api_path: apiPath, limits, identity_providers, listen }: Config): ListenerSettings {
   return {
     limits: listenerLimits(limits),
-    longTargets: longExchangeTargets(Object.keys(identity_providers)),
+    longTargets: longExchangeTargets(apiPath, Object.keys(identity_providers)),
     unreadableFields: listen.hsts ? hstsFields : [],
   };
 }

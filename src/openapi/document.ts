@@ -9,6 +9,7 @@ import { providerExchange, providerExchangeForm } from '../endpoints/provider-ex
 import { providerStart } from '../endpoints/provider-start.ts';
 import { refresh } from '../endpoints/refresh.ts';
 import { administrationEndpoints, credentialEndpoints } from '../endpoints/table.ts';
+import { atApiPath, defaultApiPath } from '../rules/own-areas.ts';
 import { describeOperation } from './operation.ts';
 import { commonResponses } from './refusals.ts';
 import { type Json, schemaComponents } from './schemas.ts';
@@ -82,27 +83,29 @@ const innerSchemas: readonly z.ZodType[] = [
   validationProblem,
 ];
 
-const securitySchemes: Json = {
-  access_token: {
-    type: 'oauth2',
-    description:
-      'A JWT from sign-in or refresh, sent as `Authorization: Bearer`. The catalogue also has the scopes of the configuration. The refresh token is in a cookie, so a refresh takes no parameters.',
-    flows: {
-      password: {
-        tokenUrl: login.path,
-        refreshUrl: refresh.path,
-        scopes: builtInScopes,
+function securitySchemes(apiPath: string): Json {
+  return {
+    access_token: {
+      type: 'oauth2',
+      description:
+        'A JWT from sign-in or refresh, sent as `Authorization: Bearer`. The catalogue also has the scopes of the configuration. The refresh token is in a cookie, so a refresh takes no parameters.',
+      flows: {
+        password: {
+          tokenUrl: atApiPath(login.path, apiPath),
+          refreshUrl: atApiPath(refresh.path, apiPath),
+          scopes: builtInScopes,
+        },
       },
     },
-  },
-  api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-  refresh_cookie: {
-    type: 'apiKey',
-    in: 'cookie',
-    name: defaultCookieName,
-    description: 'HttpOnly, set by sign-in and refresh; its name is `sessions.cookie.name`.',
-  },
-};
+    api_key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    refresh_cookie: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: defaultCookieName,
+      description: 'HttpOnly, set by sign-in and refresh; its name is `sessions.cookie.name`.',
+    },
+  };
+}
 
 const headers: Json = {
   'X-Request-Id': header(
@@ -123,8 +126,11 @@ function header(description: string): Json {
   return { description, schema: { type: 'string' } };
 }
 
-/** The OpenAPI 3.1 document of all endpoints that Postern serves itself, made from the schemas that validate requests. */
-export function openApiDocument(): object {
+/**
+ * The OpenAPI 3.1 document of all endpoints that Postern serves itself, made from the schemas that validate requests. `apiPath`:
+ * the path below which a gateway serves them.
+ */
+export function openApiDocument(apiPath: string = defaultApiPath): object {
   const requests = operations.flatMap(({ body }) => (body === undefined ? [] : [body.schema()]));
   const responses = operations.flatMap(({ success }) =>
     success.schema === undefined ? [] : [success.schema()],
@@ -139,7 +145,7 @@ export function openApiDocument(): object {
     },
     servers: [{ url: '/', description: 'The origin of `base_url`.' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
-    paths: pathItems(),
+    paths: pathItems(apiPath),
     components: {
       schemas: byName({
         ...schemaComponents(requests, 'input'),
@@ -147,13 +153,13 @@ export function openApiDocument(): object {
       }),
       responses: commonResponses,
       headers,
-      securitySchemes,
+      securitySchemes: securitySchemes(apiPath),
     },
   };
 }
 
-function pathItems(): Json {
-  const byPath = Map.groupBy(operations, ({ path }) => path);
+function pathItems(apiPath: string): Json {
+  const byPath = Map.groupBy(operations, ({ path }) => atApiPath(path, apiPath));
   return Object.fromEntries(
     [...byPath].map(([path, ofPath]) => [
       path,

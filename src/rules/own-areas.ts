@@ -1,10 +1,12 @@
-const alwaysReserved = [
-  '/api/login',
-  '/api/logout',
-  '/api/admin/api-keys',
-  '/.well-known/jwks.json',
-  '/.well-known/postern-assertion-jwks.json',
-] as const;
+import { laxReadings } from './lax-path.ts';
+
+/** Path of the API unless `api_path` says another; the definitions of endpoints have theirs below it. */
+export const defaultApiPath = '/api';
+
+const alwaysReserved = ['/api/login', '/api/logout', '/api/admin/api-keys'] as const;
+
+/** Paths that no setting moves: verifiers of tokens and assertions know them. */
+const publishedKeys = ['/.well-known/jwks.json', '/.well-known/postern-assertion-jwks.json'] as const;
 
 /** The area of each endpoint that an upstream may serve instead. */
 const optionalAreas = {
@@ -22,7 +24,7 @@ const optionalAreas = {
 /** An endpoint that an upstream may serve instead. */
 export type OptionalEndpoint = keyof typeof optionalAreas;
 
-/** The optional endpoint whose area contains the path; undefined if there is none. */
+/** The optional endpoint whose area contains the path, as a definition has it; undefined if there is none. */
 export function optionalEndpointAt(path: string): OptionalEndpoint | undefined {
   const names = Object.keys(optionalAreas) as OptionalEndpoint[];
   return names.find((name) => areaOf(path, [optionalAreas[name]]) !== undefined);
@@ -31,15 +33,49 @@ export function optionalEndpointAt(path: string): OptionalEndpoint | undefined {
 /** Server of an area; `off`: none, but the area stays reserved. */
 export type ServedBy = 'own' | 'upstream' | 'off';
 
-/** The areas that Postern never forwards. `isUpstreams`: true if an upstream serves the endpoint; `webPath`: the pages' path. */
+/** The configured paths below which Postern serves requests itself. */
+export interface OwnPlaces {
+  readonly apiPath: string;
+  /** Path of the pages; undefined: there are none. */
+  readonly webPath: string | undefined;
+}
+
+/**
+ * The areas that Postern never forwards. `isUpstreams`: true if an upstream serves the endpoint. An `api_path` of its own is
+ * Postern's as a whole, and leaves `/api` to the routes.
+ */
 export function ownAreas(
   isUpstreams: (name: OptionalEndpoint) => boolean,
-  webPath: string | undefined,
+  { apiPath, webPath }: OwnPlaces,
 ): readonly string[] {
   const names = Object.keys(optionalAreas) as OptionalEndpoint[];
   const optional = names.filter((name) => !isUpstreams(name)).map((name) => optionalAreas[name]);
-  return [...alwaysReserved, ...optional, ...(webPath === undefined ? [] : [webPath])];
+  const pages = webPath === undefined ? [] : [webPath];
+  return apiPath === defaultApiPath
+    ? [...alwaysReserved, ...publishedKeys, ...optional, ...pages]
+    : [apiPath, ...publishedKeys, ...pages];
 }
+
+/** The path of an endpoint under a configuration's `apiPath`; `path`: as its definition has it. */
+export function atApiPath(path: string, apiPath: string): string {
+  return areaOf(path, [defaultApiPath]) === undefined ? path : apiPath + path.slice(defaultApiPath.length);
+}
+
+/** First segments below `web.path` that pages have: an `api_path` can't begin with one of them there. */
+export const pageSegments: readonly string[] = [
+  'activate',
+  'assets',
+  'callback',
+  'console',
+  'enter',
+  'invitation',
+  'openapi.json',
+  'password',
+  'sign-in',
+  'sign-out',
+  'signed-out',
+  'start',
+];
 
 /** The area that contains the path, by whole segments; undefined if none does. */
 export function areaOf(path: string, areas: readonly string[]): string | undefined {
@@ -47,6 +83,12 @@ export function areaOf(path: string, areas: readonly string[]): string | undefin
     if (path.startsWith(area) && (path.length === area.length || path.charCodeAt(area.length) === slash))
       return area;
   return undefined;
+}
+
+/** Creates the test for paths that the laxest servers may read as one in these areas, however areas and path are spelled. */
+export function createMayBeRead(areas: readonly string[]): (path: string) => boolean {
+  const read = [...new Set(areas.flatMap((area) => laxReadings(area)))];
+  return (path) => laxReadings(path).some((reading) => areaOf(reading, read) !== undefined);
 }
 
 const slash = 0x2f;

@@ -25,8 +25,10 @@ export interface WebArea {
   readonly originAt: (host: string) => string;
   /** True if pages of an origin may send forms here: only Postern's own. */
   readonly isOwnOrigin: IsKnownOrigin;
-  /** True if a path belongs to Postern, so that a sign-in leads there only if it is a page. */
-  readonly isOwnPath: (path: string) => boolean;
+  /** True if a path is in the area of the pages: below {@link path}, but not in the API if that is there. */
+  readonly isPagePath: (path: string) => boolean;
+  /** True if a path, however spelled, may be read as one of Postern's, so that a sign-in leads there only if it is a page. */
+  readonly mayBeOwnPath: (path: string) => boolean;
 }
 
 const policy = [

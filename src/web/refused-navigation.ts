@@ -2,7 +2,6 @@ import { Refusal, type ValidationError } from '../errors.ts';
 import type { RefusedRequest } from '../http/exchange.ts';
 import { isNavigation } from '../http/navigation.ts';
 import type { InsteadOf, RefusalParts, Reply } from '../http/reply.ts';
-import { areaOf } from '../rules/own-areas.ts';
 import { areaFields, htmlContent, redirection, type WebArea } from './area.ts';
 import { ledToSignIn } from './led-to-sign-in.ts';
 import { errorPage } from './pages/error.ts';
@@ -11,22 +10,24 @@ import { formPageOf, isReturnTo } from './return-to.ts';
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-type PagesOfRefusals = Pick<WebArea, 'path' | 'site' | 'homeAt' | 'isOwnOrigin' | 'cookie' | 'recentSignIns'>;
+type PagesOfRefusals = Pick<
+  WebArea,
+  'path' | 'site' | 'homeAt' | 'isOwnOrigin' | 'isPagePath' | 'cookie' | 'recentSignIns'
+>;
 
 /**
  * Creates the function that replaces refusals in JSON for browsers: a navigation gets a page or, if no one is signed in, a
  * redirect to the sign-in page. A 401 that stays JSON names that page in `sign_in`.
  */
 export function createRefusedNavigation(area: PagesOfRefusals): InsteadOf {
-  const { path } = area;
-  const areas = [path];
+  const { path, isPagePath } = area;
 
   return (request, refusal, parts) => {
     const isForPeople = isNavigation(request.head);
     const reads = readMethods.has(request.method);
     if (parts.code === 'not_found' && request.path === '/' && request.route === '')
       return isForPeople && reads ? redirection(302, `${path}/`) : null;
-    const isInArea = areaOf(request.path, areas) !== undefined;
+    const isInArea = isPagePath(request.path);
     if (!request.isOnBrowserRoute && !isInArea) return null;
     if (!isForPeople) return parts.status === 401 ? withSignIn(parts, path) : null;
     if (parts.code === 'not_authenticated' && request.isOnBrowserRoute && reads)

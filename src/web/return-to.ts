@@ -1,7 +1,5 @@
 import type { Exchange } from '../http/exchange.ts';
 import type { RequestHead } from '../http/request-head.ts';
-import { laxReadings } from '../rules/lax-path.ts';
-import { areaOf } from '../rules/own-areas.ts';
 import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
 import type { WebArea } from './area.ts';
 import { admits, consoleAt } from './console.ts';
@@ -19,7 +17,7 @@ export function returnToOf(query: string): string | null {
 
 /** Destination of a sign-in: `returnTo`, or home if that leaves this origin, or is one of Postern's own paths but not a page. */
 export function destination(
-  { path, homeAt, isOwnPath }: Pick<WebArea, 'path' | 'homeAt' | 'isOwnPath'>,
+  { homeAt, isPagePath, mayBeOwnPath }: Pick<WebArea, 'homeAt' | 'isPagePath' | 'mayBeOwnPath'>,
   host: string,
   returnTo: string | null,
 ): string {
@@ -28,8 +26,7 @@ export function destination(
   // As a browser reads it: without dot segments, and in ASCII.
   const { pathname, search, hash } = new URL(returnTo, anyOrigin);
   if (pathname.startsWith('//')) return home;
-  const isPage = areaOf(pathname, [path]) !== undefined;
-  return isPage || !laxReadings(pathname).some(isOwnPath) ? pathname + search + hash : home;
+  return isPagePath(pathname) || !mayBeOwnPath(pathname) ? pathname + search + hash : home;
 }
 
 const anyOrigin = 'https://a.example';

@@ -48,6 +48,7 @@ for (const [name, lines, deletions] of [
         }),
       heldNow: async () => caller.held,
       openRequests: { add: () => {}, remove: () => {} },
+      isProviderOAuthPath: () => false,
       replies: createReplies({
         realm: 'acme',
         cors: createCors({ origins: [] }),

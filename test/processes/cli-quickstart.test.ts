@@ -60,6 +60,20 @@ t.test('the lines of --quickstart can be pasted and do what they say', async (t)
   t.match(await runPrinted(again, password), walk);
 });
 
+t.test('the lines call the API where the configuration has it', async (t) => {
+  const folder = createCommandFolder(t, { ...config, api_path: '/postern/api' });
+  const serving = await folder.serve(['--quickstart']);
+  t.notMatch(serving.printed().stderr, /\$URL\/api\/(?!store)/);
+  t.match(await runPrinted(serving), [
+    /"username":"admin"/,
+    /^\{"method":"GET","target":"\/api\/store\/asset\/1".*\["X-Auth-Username","admin"\]/,
+    /"label":"first key"/,
+    /"code":"invalid_api_key"/,
+    /^\{"access_token":/,
+    /"code":"invalid_refresh_token"/,
+  ]);
+});
+
 t.test('the addresses are those of the configuration', async (t) => {
   const listen = { host: '127.0.0.1', port: guessPort() };
   const own = {

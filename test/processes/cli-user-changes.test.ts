@@ -177,6 +177,13 @@ t.test('an invitation is the address of a page where there are pages', async (t)
   t.equal(json.url, `${base_url}/pages/invitation#token=${json.token}`);
 });
 
+t.test('without pages an invitation is a token for the API, wherever that is', async (t) => {
+  const folder = createCommandFolder(t, { api_path: '/gate/api' });
+  await folder.run(['user', 'add', 'grace', '--without-password', '--create']);
+  const { stderr } = await folder.run(['user', 'invite', 'grace']);
+  t.match(stderr, ' "grace" sets a password: POST /gate/api/login/invitation {"token","password"}\n');
+});
+
 t.test('on a terminal a sentence stands for the audit lines', async (t) => {
   const folder = createCommandFolder(t);
   await addUser(folder, 'ada', '--scopes', 'store:read');

@@ -7,6 +7,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
   t.strictSame(config, {
     tenant: 'acme',
     base_url: 'https://acme.example.com',
+    api_path: '/api',
     listen: { host: '0.0.0.0', port: 8080, engine: 'built_in', hsts: false },
     management: { host: '127.0.0.1', port: 9090 },
     trusted_proxies: [],

@@ -13,17 +13,13 @@ const rows: Row[] = [
   ['a path of five segments', 'web: { path: »/a/b/c/d/e }', `web.path: ${rule} (/a/b/c/d/e)`],
   ['a path with a slash at its end', 'web: { path: »/a/ }', `web.path: ${rule} (/a/)`],
   ['a path with a dot segment', 'web: { path: »/a/.. }', `web.path: ${rule} (/a/..)`],
-  ['a path of the API', 'web: { path: »/api/x }', "web.path: can't be in /api or /.well-known (/api/x)"],
+  ['a path of the API', 'web: { path: »/api/x }', "web.path: can't be in /api, which is api_path (/api/x)"],
   [
     'a path that servers read as the API',
     'web: { path: »/API }',
-    "web.path: can't be in /api or /.well-known (/API)",
+    "web.path: can't be in /api, which is api_path (/API)",
   ],
-  [
-    'a well-known path',
-    'web: { path: »/.well-known }',
-    "web.path: can't be in /api or /.well-known (/.well-known)",
-  ],
+  ['a well-known path', 'web: { path: »/.well-known }', "web.path: can't be in /.well-known (/.well-known)"],
   [
     'a start page elsewhere',
     'web: { home: »//evil.example }',

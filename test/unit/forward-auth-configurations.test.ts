@@ -12,7 +12,7 @@ import { testConfig } from '../support/gateway/gateway.ts';
 const examples = join(import.meta.dirname, '../../examples/forward-auth');
 const page = join(import.meta.dirname, '../../docs/forward-auth.md');
 
-/** A listener for each mode, and one upstream with names of its own. */
+/** A listener for each mode, and one upstream with names of its own; `more` replaces top-level keys. */
 function config(more: object = {}) {
   const file = join(t.testdir(), 'postern.yaml');
   const settings = {
@@ -145,6 +145,16 @@ t.test('printed configurations forward a body as it arrives, and have room for a
   t.match(printed('nginx'), /proxy_request_buffering off;/);
   t.match(printed('ingress-nginx'), /proxy-request-buffering: "off"/);
   t.match(printed('haproxy'), /tune\.bufsize 65536\s+tune\.maxrewrite 32768/);
+});
+
+t.test('a moved API goes to Postern as a whole, and /api is asked about', async (t) => {
+  for (const proxy of printedProxies) {
+    const print = (more: object) =>
+      Object.values(printProxyConfiguration(config(more), proxy, {})).join('\n');
+    const printed = print({ api_path: '/postern/api', web: {} });
+    t.notMatch(printed, /\/api\/(?:login|admin|self|bootstrap)/, proxy);
+    t.equal(printed.includes('/postern/api'), print({}).includes('/api/login'), proxy);
+  }
 });
 
 t.test('the build copies the templates', async (t) => {

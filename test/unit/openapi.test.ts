@@ -52,6 +52,12 @@ t.test('the document is the same each time it is made', async (t) => {
   t.strictSame(openApiDocument(), document);
 });
 
+t.test('a gateway’s own document has the paths below its api_path', async (t) => {
+  const elsewhere = JSON.stringify(openApiDocument('/postern/api'));
+  t.equal(elsewhere, JSON.stringify(document).replaceAll('"/api/', '"/postern/api/'));
+  t.ok(elsewhere.includes('"tokenUrl":"/postern/api/login/access-token"'));
+});
+
 t.test('it has the schemas that clients know by name', async (t) => {
   const names = Object.keys(document.components.schemas!);
   for (const name of [

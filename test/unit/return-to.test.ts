@@ -1,5 +1,5 @@
 import t from 'tap';
-import { areaOf, ownAreas } from '../../src/rules/own-areas.ts';
+import { areaOf, createMayBeRead, ownAreas } from '../../src/rules/own-areas.ts';
 import { destination, isReturnTo, returnToOf, signInPath } from '../../src/web/return-to.ts';
 import { returnToFamilies } from '../support/corpora/return-to-values.ts';
 import { shownText } from '../support/corpora/shown-text.ts';
@@ -7,10 +7,13 @@ import { createSite } from '../support/pages/page-server.ts';
 
 const path = '/postern';
 const home = '/app/start';
-const areas = ownAreas(() => false, path);
-const isOwnPath = (target: string) => areaOf(target, areas) !== undefined;
-const leadsTo = (returnTo: string | null) =>
-  destination({ path, homeAt: () => home, isOwnPath }, 'acme.example.com', returnTo);
+const areas = ownAreas(() => false, { apiPath: '/api', webPath: path });
+const area = {
+  homeAt: () => home,
+  isPagePath: (target: string) => areaOf(target, [path]) !== undefined,
+  mayBeOwnPath: createMayBeRead(areas),
+};
+const leadsTo = (returnTo: string | null) => destination(area, 'acme.example.com', returnTo);
 /** Of the gateway, and one of each scheme: a browser reads addresses by its page's. */
 const origins = ['https://acme.example.com', 'http://acme.example.com', 'http://127.0.0.1:8080'];
 
@@ -33,7 +36,7 @@ for (const { name, leads, values } of returnToFamilies)
       t.notMatch(location, /^\/[/\\]/, shown);
       const { pathname } = new URL(location, origins[0]);
       t.notOk(
-        isOwnPath(pathname) && areaOf(pathname, [path]) === undefined,
+        areaOf(pathname, areas) !== undefined && !area.isPagePath(pathname),
         `${shown} is no area of the API`,
       );
     }

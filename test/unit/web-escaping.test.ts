@@ -8,6 +8,7 @@ const documents = {
   'document of the console': (text: string) =>
     consolePage(siteNamed(text), {
       path: text,
+      apiPath: text,
       origin: text,
       home: text,
       providers: { [text]: text },

@@ -6,6 +6,8 @@ const username = 'admin';
 export interface GatewayUrls {
   /** Its origin. */
   readonly url: string;
+  /** Path of its API. */
+  readonly api: string;
   /** Paths of the pages to sign in and to create the first administrator; null if there are no pages. */
   readonly pages: { readonly start: string; readonly activation: string } | null;
 }
@@ -32,11 +34,12 @@ function heading(text: string): string {
  * as a whole into sh, bash and zsh. Once activation is closed, both begin with signing in.
  */
 export function quickstartLines(urls: GatewayUrls, credentials: FirstCredentials): string[] {
+  const { api } = urls;
   return printedLines(urls, credentials, [
-    ...signingIn(credentials),
+    ...signingIn(api, credentials),
     '',
     heading('Mint an API key, which is shown only this time'),
-    'MINTED=$(curl -s $URL/api/admin/api-keys/ -H "Authorization: Bearer $TOKEN" \\',
+    `MINTED=$(curl -s $URL${api}/admin/api-keys/ -H "Authorization: Bearer $TOKEN" \\`,
     `  -H 'Content-Type: application/json' -d '{"label":"first key","scopes":["store:read"]}')`,
     `KEY=$(printf %s "$MINTED" | ${extract('key')})`,
     `ID=$(printf %s "$MINTED" | sed -n 's/^{"id":"\\([^"]*\\)".*/\\1/p')`,
@@ -45,14 +48,14 @@ export function quickstartLines(urls: GatewayUrls, credentials: FirstCredentials
     'curl -s $URL/api/store/asset/1 -H "X-API-Key: $KEY"; echo',
     '',
     heading('List the keys, delete this one, and see it refused with 401'),
-    'curl -s $URL/api/admin/api-keys/ -H "Authorization: Bearer $TOKEN"; echo',
-    'curl -s -X DELETE $URL/api/admin/api-keys/$ID -H "Authorization: Bearer $TOKEN"',
+    `curl -s $URL${api}/admin/api-keys/ -H "Authorization: Bearer $TOKEN"; echo`,
+    `curl -s -X DELETE $URL${api}/admin/api-keys/$ID -H "Authorization: Bearer $TOKEN"`,
     'curl -s $URL/api/store/asset/1 -H "X-API-Key: $KEY"; echo',
     '',
     heading('Get a new access token with the cookie, then sign out: the cookie is refused with 401'),
-    'curl -s -b $JAR -c $JAR -X POST $URL/api/login/refresh-token; echo',
-    'curl -s -b $JAR $URL/api/logout',
-    'curl -s -b $JAR -X POST $URL/api/login/refresh-token; echo',
+    `curl -s -b $JAR -c $JAR -X POST $URL${api}/login/refresh-token; echo`,
+    `curl -s -b $JAR $URL${api}/logout`,
+    `curl -s -b $JAR -X POST $URL${api}/login/refresh-token; echo`,
   ]);
 }
 
@@ -61,6 +64,7 @@ export function quickstartLines(urls: GatewayUrls, credentials: FirstCredentials
  * the command as a person types it.
  */
 export function trialLines(urls: GatewayUrls, credentials: FirstCredentials, postern: string): string[] {
+  const { api } = urls;
   const { bootstrapToken: token, password } = credentials;
   const variables =
     token === null
@@ -69,15 +73,15 @@ export function trialLines(urls: GatewayUrls, credentials: FirstCredentials, pos
   const lines = [
     `URL=${urls.url}`,
     variables,
-    ...(token === null ? [] : activation(token, `'"$NAME"'`)),
+    ...(token === null ? [] : activation(api, token, `'"$NAME"'`)),
     '',
     heading('Sign in'),
-    'TOKEN=$(curl -s $URL/api/login/access-token --data-urlencode "username=$NAME" \\',
+    `TOKEN=$(curl -s $URL${api}/login/access-token --data-urlencode "username=$NAME" \\`,
     `  --data-urlencode "password=$PASSWORD" | ${extract('access_token')})`,
     `test "$TOKEN" || echo 'Sign-in failed: put your user name and password in the lines above'`,
     '',
     heading('Mint an API key for the service, which is shown only this time'),
-    'KEY=$(curl -s $URL/api/admin/api-keys/ -H "Authorization: Bearer $TOKEN" \\',
+    `KEY=$(curl -s $URL${api}/admin/api-keys/ -H "Authorization: Bearer $TOKEN" \\`,
     `  -H 'Content-Type: application/json' -d '{"label":"first key","scopes":["${accessScope}"]}' | ${extract('key')})`,
     'echo "The key: $KEY"',
     '',
@@ -129,22 +133,22 @@ function withPage(
   return ['', 'For another terminal:', '', ...indented, '', ...more, `Open it in a browser: ${page}`, ''];
 }
 
-function signingIn({ bootstrapToken }: FirstCredentials): string[] {
+function signingIn(api: string, { bootstrapToken }: FirstCredentials): string[] {
   return [
-    ...(bootstrapToken === null ? [] : activation(bootstrapToken)),
+    ...(bootstrapToken === null ? [] : activation(api, bootstrapToken)),
     '',
     heading('Sign in: an access token, and a refresh cookie in the jar'),
-    `TOKEN=$(curl -s -c $JAR $URL/api/login/access-token -d username=${username} \\`,
+    `TOKEN=$(curl -s -c $JAR $URL${api}/login/access-token -d username=${username} \\`,
     `  --data-urlencode "password=$PASSWORD" | ${extract('access_token')})`,
     `test "$TOKEN" || echo 'Sign-in failed: put your user name and password in the lines above'`,
   ];
 }
 
-function activation(token: string, name = username): string[] {
+function activation(api: string, token: string, name = username): string[] {
   return [
     '',
     heading('Create the first administrator'),
-    `curl -s $URL/api/bootstrap/activate -H 'Content-Type: application/json' \\`,
+    `curl -s $URL${api}/bootstrap/activate -H 'Content-Type: application/json' \\`,
     `  -d '{"token":"${token}","username":"${name}","password":"'"$PASSWORD"'"}'; echo`,
   ];
 }

@@ -186,10 +186,10 @@ function beginning(call: Call, urls: GatewayUrls, bootstrapToken: string | null)
   return address === undefined ? [] : [`postern: create the first administrator at: ${address}`];
 }
 
-function urlsOf({ web }: Config, url: string): GatewayUrls {
-  if (web === undefined) return { url, pages: null };
+function urlsOf({ api_path: api, web }: Config, url: string): GatewayUrls {
+  if (web === undefined) return { url, api, pages: null };
   const { path, home = `${path}/` } = web;
-  return { url, pages: { start: home, activation: `${path}/activate` } };
+  return { url, api, pages: { start: home, activation: `${path}/activate` } };
 }
 
 /** Lines with the public addresses of the pages that people begin with. */

@@ -84,7 +84,7 @@ sets, and an empty text clears a field`,
     summary: 'Print an address for setting a password',
     example: 'user invite grace',
     details: `There the user sets a password that no one else knows; without web in the configuration it is a token for POST
-/api/login/invitation. It is shown this once and is valid for seven days, or until another is made`,
+/api/login/invitation (api_path in place of /api). It is shown this once and is valid for seven days, or until another is made`,
     run: async (call) => (await import('./user.ts')).inviteUser(call),
   },
   {

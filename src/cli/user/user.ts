@@ -203,10 +203,10 @@ export async function inviteUser(call: Call): Promise<void> {
     const { token, expires } = await invite(context, operator, user.id).catch(
       refusedAs('conflict', neverSignsIn(user)),
     );
-    const { web, base_url: baseUrl } = context.config;
+    const { web, base_url: baseUrl, api_path: apiPath } = context.config;
     // A fragment is never sent to a server.
     const url = web === undefined ? undefined : `${baseUrl}${web.path}/invitation#token=${token}`;
-    const use = url === undefined ? ': POST /api/login/invitation {"token","password"}' : ' there';
+    const use = url === undefined ? `: POST ${apiPath}/login/invitation {"token","password"}` : ' there';
     call.terminal.stderr.write(
       `postern: until ${readableTime(expires)} ${jsonText(user.username)} sets a password${use}\n`,
     );

@@ -1,6 +1,6 @@
 import { laxReadings } from '../../rules/lax-path.ts';
 import { suggestionOrNames } from '../../rules/nearest-name.ts';
-import { areaOf, ownAreas } from '../../rules/own-areas.ts';
+import { createMayBeRead, defaultApiPath, type OptionalEndpoint, ownAreas } from '../../rules/own-areas.ts';
 import { keyOf } from '../report/problems.ts';
 import { noUpstream } from '../sections/routes.ts';
 import { problemOfRoutePath } from '../values/route-path.ts';
@@ -89,21 +89,25 @@ const publicStandsAlone: Rule = ({ routes = [] }, { report, isWritten }) => {
 };
 
 // A route that no request can reach looks like a rule and protects nothing.
-const outsideOfOwnAreas: Rule = ({ routes = [], endpoints, web }, { report }) => {
+const outsideOfOwnAreas: Rule = ({ routes = [], api_path: apiPath, endpoints, web }, { report }) => {
+  if (apiPath === undefined) return;
   // A broken entry counts as `upstream`, so that a valid route isn't reported.
-  const areas = ownAreas((name) => endpoints?.[name] !== 'own' && endpoints?.[name] !== 'off', web?.path);
+  const isUpstreams = (name: OptionalEndpoint) => endpoints?.[name] !== 'own' && endpoints?.[name] !== 'off';
+  const areas = ownAreas(isUpstreams, { apiPath, webPath: web?.path });
+  const tests = areas.map((area) => ({ area, mayBeRead: createMayBeRead([area]) }));
   for (const [index, route] of routes.entries())
     for (const kind of kinds) {
-      const area = laxReadings(route?.[kind] ?? '/')
-        .map((path) => areaOf(path, areas))
-        .find((found) => found !== undefined);
+      const path = route?.[kind] ?? '/';
+      const area = tests.find(({ mayBeRead }) => mayBeRead(path))?.area;
       if (area !== undefined) report(['routes', index, kind], `is in ${area}, which Postern serves itself`);
     }
 };
 
 // The upstream of such an endpoint would never get a request.
-const selfLeavesNothing: Rule = ({ endpoints }, { report }) => {
+const selfLeavesNothing: Rule = ({ api_path: apiPath, endpoints }, { report }) => {
   if (endpoints?.self !== 'own' && endpoints?.self !== 'off') return;
+  // Elsewhere nothing of the API is an upstream's, and /api is.
+  if (apiPath !== defaultApiPath) return;
   for (const name of ['self_sessions', 'self_password'] as const)
     if (endpoints[name] === 'upstream')
       report(

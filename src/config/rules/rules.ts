@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { Finding, Path } from '../report/problems.ts';
 import { formatDuration } from '../values/durations-and-sizes.ts';
+import { apiPathRules } from './api-path-rules.ts';
 import { assertionRules } from './assertion-rules.ts';
 import { headerRules } from './header-rules.ts';
 import { managedRules } from './managed-rules.ts';
@@ -137,6 +138,7 @@ const rules: readonly Rule[] = [
   secureWhereBrowsersWantIt,
   hostPrefix,
   domainCoversHost,
+  ...apiPathRules,
   ...scopeRules,
   ...managedRules,
   ...routeRules,

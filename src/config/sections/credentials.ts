@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defaultApiPath } from '../../rules/own-areas.ts';
 import { maxPasswordBytes } from '../../rules/text-limits.ts';
 import { duration, parseDuration, size } from '../values/durations-and-sizes.ts';
 import { matching, secret, whole } from '../values/scalars.ts';
@@ -28,8 +29,8 @@ const cookie = z
       .prefault(defaultCookieName)
       .describe('Name of the refresh cookie.'),
     path: matching(/^\/[ -:<-~]*$/, 'must begin with / and be visible ASCII without ;')
-      .prefault('/api')
-      .describe('Path of the refresh cookie; it must cover /api/login and /api/logout.'),
+      .prefault(defaultApiPath)
+      .describe('Path of the refresh cookie: api_path or a path above it; if omitted, api_path.'),
     domain: matching(
       /^(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)*[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/,
       'must be a domain name without a leading dot',

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { framingNames, identityPrefix, normalisedName, ownIdentityNames } from '../../rules/known-headers.ts';
+import { defaultApiPath } from '../../rules/own-areas.ts';
 import { corsOriginRule, ipOrCidrRule, originRule } from '../values/addresses.ts';
+import { areaPathRule } from '../values/area-path.ts';
 import { duration } from '../values/durations-and-sizes.ts';
 import { matching, type TextRule, text, whole } from '../values/scalars.ts';
 import { scopes } from '../values/scope-names.ts';
@@ -32,7 +34,9 @@ const endpoints = z
     audit: servedBy.prefault('own').describe('Who serves /api/admin/audit.'),
   })
   .prefault({})
-  .describe('Servers of the endpoints that are not always Postern’s: own, upstream, or off (404).');
+  .describe(
+    'Servers of the endpoints that are not always Postern’s: own, upstream, or off (404). If api_path is not /api, upstream is 404, too.',
+  );
 
 const paths = z
   .strictObject({
@@ -150,6 +154,11 @@ export const configSchema = z.strictObject({
     .transform((value) => value.replace(/\/$/, ''))
     .describe(
       'Origin that clients see, without a path: issuer and audience of access tokens; https makes cookies Secure.',
+    ),
+  api_path: text(areaPathRule('/gate/api'))
+    .prefault(defaultApiPath)
+    .describe(
+      'Path of Postern’s own API. Any other than /api, such as /postern/api below the pages, is Postern’s as a whole, and leaves /api to the routes.',
     ),
   listen,
   management,

@@ -1,19 +1,9 @@
 import { z } from 'zod';
 import { isEmailAddress } from '../../rules/email-address.ts';
-import { laxReadings } from '../../rules/lax-path.ts';
-import { areaOf } from '../../rules/own-areas.ts';
 import { maxReturnToLength, returnToPattern } from '../../rules/return-to.ts';
 import { originRule, webUrlRule } from '../values/addresses.ts';
+import { areaPathRule } from '../values/area-path.ts';
 import { filePath, type TextRule, text } from '../values/scalars.ts';
-
-const pathPattern = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+){1,4}$/;
-
-const pathRule: TextRule = (path) => {
-  if (!pathPattern.test(path))
-    return 'must be one to four segments of A-Z, a-z, 0-9, . _ ~ - such as /postern';
-  if (laxReadings(path).some((reading) => areaOf(reading, ['/api', '/.well-known']) !== undefined))
-    return "can't be in /api or /.well-known";
-};
 
 const homeRule: TextRule = (path) =>
   path.length <= maxReturnToLength && returnToPattern.test(path)
@@ -47,7 +37,9 @@ const console = z
 /** `web`: the pages for people; without the section there are none. */
 export const web = z
   .strictObject({
-    path: text(pathRule).prefault('/postern').describe('Path of Postern’s own pages; no route can be in it.'),
+    path: text(areaPathRule('/postern'))
+      .prefault('/postern')
+      .describe('Path of Postern’s own pages; no route can be in it.'),
     home: text(homeRule)
       .optional()
       .describe(

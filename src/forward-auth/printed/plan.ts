@@ -79,7 +79,7 @@ const overwrittenNames = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-h
 
 /** Plans the configuration of a proxy that asks a listener. Throws a RangeError whose message states the broken rule. */
 export function planProxy(config: Config, listener: DecisionListenerConfig, options: PlanOptions): ProxyPlan {
-  const { listen, endpoints, headers, upstreams, web } = config;
+  const { api_path: apiPath, listen, endpoints, headers, upstreams, web } = config;
   const identity = answeredNames(
     Object.values(upstreams).flatMap((upstream) => Object.keys(upstream.identity_headers)),
   );
@@ -101,7 +101,7 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     decisions: listenerAddress(listener, options.host),
     gateway: listenerAddress(listen, options.host),
     service: parseService(options.service ?? serviceOf(config)),
-    ownAreas: ownAreas((name) => endpoints[name] === 'upstream', web?.path),
+    ownAreas: ownAreas((name) => endpoints[name] === 'upstream', { apiPath, webPath: web?.path }),
     identity,
     copied,
     describing,

@@ -27,13 +27,14 @@ export function createConsole(options: {
   readonly minPasswordLength: number;
   readonly maxKeyLifetimeMs: number | null;
   readonly baseUrl: string;
+  readonly apiPath: string;
   /** The optional endpoints that Postern serves itself. */
   readonly served: readonly string[];
   /** Titles of the identity providers, by name. */
   readonly providers: Readonly<Record<string, string>>;
 }): readonly Endpoint<'open'>[] {
   const { area, sessions, sessionStore, records, baseUrl: origin, ...told } = options;
-  const { minPasswordLength, maxKeyLifetimeMs, served, providers } = told;
+  const { apiPath, minPasswordLength, maxKeyLifetimeMs, served, providers } = told;
   const { console } = area;
   if (console === null) return [];
   const home = origin + area.homeAt(new URL(origin).host);
@@ -60,6 +61,7 @@ export function createConsole(options: {
       const what = {
         home,
         path: console.path,
+        apiPath,
         origin,
         served,
         providers,

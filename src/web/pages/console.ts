@@ -13,6 +13,8 @@ export function consolePage(
     /** Address of the service, for leaving the console. */
     readonly home: string;
     readonly path: string;
+    /** Path of the API. */
+    readonly apiPath: string;
     /** `base_url`, the origin of the service. */
     readonly origin: string;
     /** The optional endpoints that Postern serves itself. */
@@ -41,6 +43,7 @@ export function consolePage(
           data-min-password-length=${facts.minPasswordLength}
           data-max-key-lifetime=${facts.maxKeyLifetimeMs ?? ''}
           data-path=${facts.path}
+          data-api=${facts.apiPath}
           data-area=${site.path}
           data-home=${facts.home}
           data-title=${site.title}

@@ -36,6 +36,8 @@ export interface SignedInUser {
 
 /** Speaks to a test gateway and keeps watch over every secret that passes. */
 export interface ApiClient {
+  /** Path below which the gateway has its API. */
+  readonly apiPath: string;
   send(request: ApiRequest): Promise<ApiResponse>;
   activate(username: string, password: string, token: string): Promise<ApiResponse>;
   signIn(username: string, password: string, more?: Record<string, string>): Promise<SignedInUser>;
@@ -50,8 +52,13 @@ const secretFields = /"(?:access_token|key|token|password)":"((?![0-9a-f]{8}-[0-
 /** A page gives back the token that was sent to it, so that people need not open their link again for a better password. */
 const sentToken = /<input[^>]* name="token"[^>]*>/;
 
-/** Creates the client of the gateway on that port. */
-export function createApiClient(port: number, secrets: SecretWatch, host = '127.0.0.1'): ApiClient {
+/** Creates the client of the gateway on that port; `apiPath`: that of its configuration. */
+export function createApiClient(
+  port: number,
+  secrets: SecretWatch,
+  host = '127.0.0.1',
+  apiPath = '/api',
+): ApiClient {
   function send(sent: ApiRequest): Promise<ApiResponse> {
     const { headers, body } = encode(sent);
     watchRequest(sent, secrets);
@@ -85,7 +92,7 @@ export function createApiClient(port: number, secrets: SecretWatch, host = '127.
   async function signIn(username: string, password: string, more = {}): Promise<SignedInUser> {
     const response = await send({
       method: 'POST',
-      path: '/api/login/access-token',
+      path: `${apiPath}/login/access-token`,
       form: { username, password, ...more },
     });
     if (response.status !== 200) throw new Error(`sign-in was answered ${response.status} ${response.text}`);
@@ -94,13 +101,15 @@ export function createApiClient(port: number, secrets: SecretWatch, host = '127.
   }
 
   return {
+    apiPath,
     send,
     signIn,
     activate: (username, password, token) =>
-      send({ method: 'POST', path: '/api/bootstrap/activate', json: { token, username, password } }),
-    refresh: (cookie) => send({ method: 'POST', path: '/api/login/refresh-token', cookie }),
+      send({ method: 'POST', path: `${apiPath}/bootstrap/activate`, json: { token, username, password } }),
+    refresh: (cookie) => send({ method: 'POST', path: `${apiPath}/login/refresh-token`, cookie }),
     async mintKey(bearer, body) {
-      const response = await send({ method: 'POST', path: '/api/admin/api-keys/', bearer, json: body });
+      const path = `${apiPath}/admin/api-keys/`;
+      const response = await send({ method: 'POST', path, bearer, json: body });
       if (response.status !== 201)
         throw new Error(`minting was answered ${response.status} ${response.text}`);
       return response.json;

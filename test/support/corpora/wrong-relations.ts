@@ -250,4 +250,29 @@ export const wrongRelations: readonly WrongConfiguration[] = [
     'tokens: { algorithm: HS256 }',
     '1:22: tokens.algorithm: must be one of ES256, EdDSA, RS256 (HS256)',
   ],
+  [
+    'an API above the pages',
+    'api_path: /staff\nweb: { path: /staff/pages }',
+    '1:11: api_path: must be neither web.path, /staff/pages, nor above it (/staff)',
+  ],
+  [
+    'an API among the pages',
+    'api_path: /postern/console\nweb: {}',
+    "1:11: api_path: can't be in /postern/console: pages are there (/postern/console)",
+  ],
+  [
+    'pages in the API',
+    'web: { path: /api/pages }',
+    "1:14: web.path: can't be in /api, which is api_path (/api/pages)",
+  ],
+  [
+    'a refresh cookie for another path than the API',
+    'api_path: /gate/api\nsessions: { cookie: { path: /api } }',
+    '2:29: sessions.cookie.path: must be api_path, /gate/api, or above it: no request to the API would have the cookie (/api)',
+  ],
+  [
+    'a route where the API is',
+    'api_path: /gate\nupstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /gate/x, upstream: app }]',
+    '3:20: routes[0].prefix: is in /gate, which Postern serves itself (/gate/x)',
+  ],
 ];

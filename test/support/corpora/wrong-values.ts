@@ -163,4 +163,14 @@ export const wrongValues: readonly WrongConfiguration[] = [
     '2:33: routes[0].upstream: must be the name of an upstream: did you mean "app"? (apps)',
   ],
   ['no tenant', 'base_url: http://a.example\n#tenant:', '1:1: tenant: is required'],
+  [
+    'an API at the whole host',
+    'api_path: /',
+    '1:11: api_path: must be one to four segments of A-Z, a-z, 0-9, . _ ~ - such as /gate/api (/)',
+  ],
+  [
+    'an API among well-known paths',
+    'api_path: /.well-known/gate',
+    "1:11: api_path: can't be in /.well-known (/.well-known/gate)",
+  ],
 ];

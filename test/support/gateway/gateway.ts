@@ -139,7 +139,7 @@ export async function startTestGateway(
     folder,
     configFile,
     upstream,
-    api: createApiClient(gateway.opened.address.port, secrets),
+    api: createApiClient(gateway.opened.address.port, secrets, undefined, config.api_path),
     secrets,
     advance: (milliseconds) => {
       ahead += milliseconds;

@@ -59,12 +59,13 @@ export async function startProviderGateway(
     config: { identity_providers: Object.fromEntries(settings), ...config },
   });
   const { api, secrets } = gateway;
+  const login = `${api.apiPath}/login`;
 
   async function begin(
     browser: Browser,
     { provider = 'idp', query = '' }: { readonly provider?: string; readonly query?: string } = {},
   ): Promise<Begun> {
-    const response = await api.send({ path: `/api/login/${provider}/start${query}`, cookie: browser.cookie });
+    const response = await api.send({ path: `${login}/${provider}/start${query}`, cookie: browser.cookie });
     if (response.status !== 200) throw new Error(`start was answered ${response.status} ${response.text}`);
     keepCookies(browser, response);
     const { nonce = '', state = '' } = Object.fromEntries(new URL(response.json.url).searchParams);
@@ -89,7 +90,7 @@ export async function startProviderGateway(
   }
 
   function exchange(browser: Browser, made: string, provider = 'idp'): Promise<ApiResponse> {
-    const path = `/api/login/${provider}/exchange?assertion=${made}`;
+    const path = `${login}/${provider}/exchange?assertion=${made}`;
     return api.send({ path, cookie: browser.cookie });
   }
 
@@ -102,7 +103,7 @@ export async function startProviderGateway(
     logOut: (token, provider = 'idp') =>
       api.send({
         method: 'POST',
-        path: `/api/login/${provider}/back-channel-logout`,
+        path: `${login}/${provider}/back-channel-logout`,
         form: { logout_token: token },
       }),
     exchange,

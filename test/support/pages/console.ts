@@ -91,13 +91,13 @@ export async function addSome({ api }: ConsoleGateway): Promise<void> {
   const { accessToken: bearer } = await api.signIn(administrator.username, administrator.password);
   const set = await api.send({
     method: 'POST',
-    path: '/api/admin/scope-sets/',
+    path: `${api.apiPath}/admin/scope-sets/`,
     bearer,
     json: { name: 'readers', description: 'Read everything', scopes: ['store:read'] },
   });
   await api.send({
     method: 'POST',
-    path: '/api/admin/users/',
+    path: `${api.apiPath}/admin/users/`,
     bearer,
     json: {
       username: 'grace',

@@ -19,7 +19,7 @@ export function Account() {
   const record = useLoaded(async () => {
     if (!maySeeUser) return { user: null, sets: [] };
     const [{ value }, sets] = await Promise.all([
-      api.get(`/api/admin/users/${api.userId}`),
+      api.get(`/admin/users/${api.userId}`),
       visibleSets(context),
     ]);
     return { user: value, sets };
@@ -78,7 +78,7 @@ function OwnPassword() {
   const { api, username, minPasswordLength } = useContext(Console);
   const [done, setDone] = useState(0);
   const change = useAction(async (/** @type {object} */ body) => {
-    await api.put('/api/self/password', body);
+    await api.put('/self/password', body);
     setDone(done + 1);
   });
   /** @param {SubmitEvent} event */

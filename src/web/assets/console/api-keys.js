@@ -103,7 +103,7 @@ export function ApiKeys() {
       ${mayWrite && mint}
     </div>
     <${List}
-      path="/api/admin/api-keys/"
+      path="/admin/api-keys/"
       what=${['key', 'keys']}
       columns=${columns}
       filters=${filters}

@@ -63,7 +63,10 @@ export async function inWords(words, call) {
   }
 }
 
+/** Calls of the API; every path is below `base`. */
 export class Api {
+  /** Path of the API: `api_path` of the configuration. */
+  base;
   /** @type {string | null} */
   #token = null;
   #expiresMs = 0;
@@ -80,11 +83,13 @@ export class Api {
   isUncertain = false;
 
   /**
+   * @param {string} base
    * @param {string} expected Id of the user whom the page was given to.
    * @param {(reason: 'ended' | 'someone else') => Promise<never>} signIn Leads to the sign-in page and back.
    * @param {() => void} onScopes Called when the user's scopes have changed.
    */
-  constructor(expected, signIn, onScopes) {
+  constructor(base, expected, signIn, onScopes) {
+    this.base = base;
     this.#expected = expected;
     this.#signIn = signIn;
     this.#onScopes = onScopes;
@@ -124,7 +129,7 @@ export class Api {
   }
 
   async #refresh() {
-    const response = await send('POST', '/api/login/refresh-token', {});
+    const response = await send('POST', `${this.base}/login/refresh-token`, {});
     if (response.status === 401) await this.#signIn('ended');
     const { value } = await resultOf(response);
     this.userId = subjectOf(value.access_token);
@@ -166,8 +171,8 @@ export class Api {
     if (body !== undefined) headers['content-type'] = 'application/json';
     if (ifMatch) headers['if-match'] = ifMatch;
     const options = { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    if (method === 'GET') return send(method, path, options);
-    const answer = await send(method, path, options).catch(() => null);
+    if (method === 'GET') return send(method, this.base + path, options);
+    const answer = await send(method, this.base + path, options).catch(() => null);
     if (answer !== null && !isOfGateway(answer)) return answer;
     this.isUncertain = true;
     throw new ApiError(0, { code: 'outcome_unknown' }, new Headers());

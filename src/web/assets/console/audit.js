@@ -152,7 +152,7 @@ export function Audit() {
     </div>
     ${download.error !== null && html`<${Problem} error=${download.error} />`}
     <${List}
-      path="/api/admin/audit/"
+      path="/admin/audit/"
       what=${['event', 'events']}
       columns=${columnsWith(names)}
       prepare=${loadNames}
@@ -178,7 +178,7 @@ async function every(api, parameters, onProgress) {
   }
   const events = [];
   for (;;) {
-    const { value: page } = await api.get(`/api/admin/audit/?${query}`);
+    const { value: page } = await api.get(`/admin/audit/?${query}`);
     events.push(...page.items);
     onProgress(events.length);
     if (page.next_page === null || page.items.length === 0) return events;

@@ -19,7 +19,7 @@ const ownScope = /^(apikeys|audit|scopesets|sessions|users):/;
  */
 export async function readCatalogue({ api, may }) {
   if (!may('apikeys:write')) return new Map();
-  const { value } = await api.get('/api/admin/api-keys/scopes?hydrate=true');
+  const { value } = await api.get('/admin/api-keys/scopes?hydrate=true');
   return new Map(value.map((/** @type {Described} */ described) => [described.scope, described]));
 }
 

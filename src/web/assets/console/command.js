@@ -14,13 +14,13 @@ import { Copyable, html, Problem } from './show.js';
  * @typedef {{ readonly method: string, readonly path: string }} Call
  */
 
-/** Reads of Postern's own API, by the scope that each takes, with the key of `endpoints` that turns it off. */
+/** Reads of Postern's own API, below its path, by the scope that each takes, with the key of `endpoints` that turns it off. */
 const ownReads = /** @type {const} */ ([
-  ['apikeys:read', '/api/admin/api-keys/', null],
-  ['users:read', '/api/admin/users/', 'users'],
-  ['scopesets:read', '/api/admin/scope-sets/', 'scope_sets'],
-  ['sessions:read', '/api/admin/sessions/', 'admin_sessions'],
-  ['audit:read', '/api/admin/audit/', 'audit'],
+  ['apikeys:read', '/admin/api-keys/', null],
+  ['users:read', '/admin/users/', 'users'],
+  ['scopesets:read', '/admin/scope-sets/', 'scope_sets'],
+  ['sessions:read', '/admin/sessions/', 'admin_sessions'],
+  ['audit:read', '/admin/audit/', 'audit'],
 ]);
 
 /** The method that stands for an entry of a route's scopes. @param {string} entry */
@@ -63,7 +63,7 @@ const scopesOf = ({ scopes, scope_sets: sets }) =>
 export function useRoutes() {
   const { api, may } = useContext(Console);
   return useLoaded(
-    async () => (may('apikeys:write') ? (await api.get('/api/admin/api-keys/routes')).value : []),
+    async () => (may('apikeys:write') ? (await api.get('/admin/api-keys/routes')).value : []),
     [],
   );
 }
@@ -85,7 +85,7 @@ export function Command({ apiKey, secret, routes }) {
   const own = ownReads.find(
     ([scope, , endpoint]) => held.has(scope) && (endpoint === null || served.has(endpoint)),
   );
-  const found = call ?? (own === undefined ? null : { method: 'GET', path: own[1] });
+  const found = call ?? (own === undefined ? null : { method: 'GET', path: api.base + own[1] });
   if (found === null)
     return html`<p>No route of the service takes this key: it lacks the scopes that they need.</p>`;
   const method = found.method === 'GET' ? '' : `-X ${shellWord(found.method)} `;

@@ -21,7 +21,7 @@ async function descendantsOf(api, id) {
   let count = 0;
   for (let read = 0; open.length > 0; read++) {
     if (read === mostRead) return null;
-    const { value } = await api.get(`/api/admin/api-keys/?size=100&parent__eq=${open.shift()}`);
+    const { value } = await api.get(`/admin/api-keys/?size=100&parent__eq=${open.shift()}`);
     if (value.next_page !== null) return null;
     count += value.total;
     open.push(...value.items.map((/** @type {any} */ key) => key.id));
@@ -43,7 +43,7 @@ export function DeleteKey({ apiKey, onClose, onDeleted }) {
       onClose=${onClose}
       onStale=${onDeleted}
       act=${async () => {
-        await api.delete(`/api/admin/api-keys/${apiKey.id}${withChildren ? '?children=true' : ''}`);
+        await api.delete(`/admin/api-keys/${apiKey.id}${withChildren ? '?children=true' : ''}`);
         onDeleted();
       }}
     >

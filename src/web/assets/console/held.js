@@ -22,7 +22,7 @@ export async function visibleSets({ api, served, may }) {
   if (!served.has('scope_sets') || !may('scopesets:read')) return [];
   const sets = [];
   for (let cursor = ''; ; ) {
-    const { value } = await api.get(`/api/admin/scope-sets/?size=100&sort_by=name&sort_order=asc${cursor}`);
+    const { value } = await api.get(`/admin/scope-sets/?size=100&sort_by=name&sort_order=asc${cursor}`);
     sets.push(...value.items);
     if (value.next_page === null) return sets;
     cursor = `&cursor=${value.next_page}`;

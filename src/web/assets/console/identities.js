@@ -87,7 +87,7 @@ function Link({ user, onClose, onLinked }) {
   const { api, providers } = useContext(Console);
   const link = useAction(async (/** @type {object} */ identity) => {
     const words = { conflict: 'This account is already linked to another user.' };
-    await inWords(words, api.post(`/api/admin/users/${user.id}/identities`, identity));
+    await inWords(words, api.post(`/admin/users/${user.id}/identities`, identity));
     onClose();
     onLinked();
   });
@@ -142,7 +142,7 @@ function Unlink({ user, identity: { provider, subject }, onClose, onUnlinked }) 
       onStale=${onUnlinked}
       act=${async () => {
         const query = new URLSearchParams({ provider: provider ?? '', subject });
-        await api.delete(`/api/admin/users/${user.id}/identities?${query}`);
+        await api.delete(`/admin/users/${user.id}/identities?${query}`);
         onUnlinked();
       }}
     >

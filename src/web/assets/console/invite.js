@@ -20,7 +20,7 @@ export function Invite({ user, required, isMain = false }) {
   const [isCopied, setCopied] = useState(false);
   const invite = useAction(async () => {
     setCopied(false);
-    setInvitation((await api.post(`/api/admin/users/${user.id}/invitation`)).value);
+    setInvitation((await api.post(`/admin/users/${user.id}/invitation`)).value);
   });
   if (user.kind !== 'person' || user.managed || user.disabled) return null;
   return html`

@@ -28,11 +28,11 @@ export function KeyState({ apiKey: { status } }) {
 export function ApiKey({ id }) {
   const { api, root, served, may } = useContext(Console);
   const [isDeleting, setDeleting] = useState(false);
-  const key = useLoaded(async () => (await api.get(`/api/admin/api-keys/${id}`)).value, [id]);
+  const key = useLoaded(async () => (await api.get(`/admin/api-keys/${id}`)).value, [id]);
   const catalogue = useCatalogue();
   useTitle('key', key, key.value?.label);
   const children = useLoaded(
-    async () => (await api.get(`/api/admin/api-keys/?size=${mostShown}&parent__eq=${id}`)).value,
+    async () => (await api.get(`/admin/api-keys/?size=${mostShown}&parent__eq=${id}`)).value,
     [id],
   );
   const routes = useRoutes();
@@ -77,7 +77,7 @@ export function ApiKey({ id }) {
 /** The key that another was made with; its id if it has been deleted. @param {{ readonly id: string }} options */
 function Parent({ id }) {
   const { api, root } = useContext(Console);
-  const parent = useLoaded(async () => (await api.get(`/api/admin/api-keys/${id}`)).value, [id]);
+  const parent = useLoaded(async () => (await api.get(`/admin/api-keys/${id}`)).value, [id]);
   if (parent.value !== null)
     return html`<a href=${`${root}/api-keys/${id}`}><${Text} of=${parent.value.label} /></a>`;
   return html`<span class="quiet" title=${id}>${parent.error === null ? 'Loading…' : 'a key that was deleted'}</span>`;
@@ -148,7 +148,7 @@ function Children({ page: { items, total } }) {
 function Done({ id }) {
   const { api, root } = useContext(Console);
   const events = useLoaded(
-    async () => (await api.get(`/api/admin/audit/?size=${mostShown}&actor__eq=${id}`)).value.items,
+    async () => (await api.get(`/admin/audit/?size=${mostShown}&actor__eq=${id}`)).value.items,
     [id],
   );
   return html`

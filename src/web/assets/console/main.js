@@ -22,6 +22,7 @@ const place = /** @type {HTMLElement} */ (document.getElementById('console'));
 const {
   user = '',
   path: root = '',
+  api: apiPath = '',
   area = '',
   home = '/',
   title = '',
@@ -41,6 +42,7 @@ const endpoints = new Set(served.split(' '));
 const scopesChanged = 'postern:scopes';
 
 const api = new Api(
+  apiPath,
   user,
   (reason) => {
     const back = encodeURIComponent(location.pathname + location.search);
@@ -158,7 +160,7 @@ function show(part, id, offered) {
  */
 function Refused({ part: { name, label, endpoint } }) {
   const isServed = endpoint === null || endpoints.has(endpoint);
-  const { error } = useLoaded(async () => (isServed ? api.get(`/api/admin/${name}/?size=1`) : null), [name]);
+  const { error } = useLoaded(async () => (isServed ? api.get(`/admin/${name}/?size=1`) : null), [name]);
   return html`
     <h1>${label}</h1>
     ${error !== null && html`<${Problem} error=${error} />`}

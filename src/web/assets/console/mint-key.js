@@ -59,13 +59,13 @@ async function offerFor(context, owner) {
   const [catalogue, sets, caller] = await Promise.all([
     readCatalogue(context),
     visibleSets(context),
-    maySeeUsers ? api.get(`/api/admin/users/${api.userId}`).then(({ value }) => value) : null,
+    maySeeUsers ? api.get(`/admin/users/${api.userId}`).then(({ value }) => value) : null,
   ]);
   if (owner === undefined || owner.id === api.userId) {
     const held = [...catalogue.keys()].filter((scope) => api.scopes.has(scope));
     return { catalogue, offered: held, held, sets: sets.filter(({ id }) => holdsSet(caller, id)) };
   }
-  const { value } = await api.get(`/api/admin/users/${owner.id}`);
+  const { value } = await api.get(`/admin/users/${owner.id}`);
   const granted = onlyGranted(value, sets);
   const held = /** @type {string[]} */ (value.effective_scopes).filter((scope) => !granted.includes(scope));
   return {
@@ -104,7 +104,7 @@ function NewKey({ owner, onClose, onMinted }) {
   const [found, setFound] = useState(nothing);
   const offer = useLoaded(() => offerFor(context, owner), []);
   const mint = useAction(async (/** @type {object} */ body) => {
-    const path = owner === undefined ? '/api/admin/api-keys/' : `/api/admin/users/${owner.id}/api-keys`;
+    const path = owner === undefined ? '/admin/api-keys/' : `/admin/users/${owner.id}/api-keys`;
     const words = owner && {
       conflict: html`<${Text} of=${owner.username} /> is disabled. Enable the user first.`,
     };

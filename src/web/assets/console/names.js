@@ -19,21 +19,21 @@ const lookupsAtOnce = 6;
 export const kinds = {
   user: {
     what: 'user',
-    path: '/api/admin/users/',
+    path: '/admin/users/',
     field: 'username',
     scope: 'users:read',
     endpoint: 'users',
   },
   scope_set: {
     what: 'set',
-    path: '/api/admin/scope-sets/',
+    path: '/admin/scope-sets/',
     field: 'name',
     scope: 'scopesets:read',
     endpoint: 'scope_sets',
   },
   api_key: {
     what: 'key',
-    path: '/api/admin/api-keys/',
+    path: '/admin/api-keys/',
     field: 'label',
     scope: 'apikeys:read',
     endpoint: null,

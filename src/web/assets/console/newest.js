@@ -26,8 +26,8 @@ export function useNewest(id) {
     maySee ? (await api.get(`${path}=${id}&size=${mostShown}`)).value : null;
   return useLoaded(async () => {
     const [keys, sessions] = await Promise.all([
-      page(may('apikeys:read'), '/api/admin/api-keys/?created_by__eq'),
-      page(served.has('admin_sessions') && may('sessions:read'), '/api/admin/sessions/?user__eq'),
+      page(may('apikeys:read'), '/admin/api-keys/?created_by__eq'),
+      page(served.has('admin_sessions') && may('sessions:read'), '/admin/sessions/?user__eq'),
     ]);
     return { keys, sessions };
   }, [id]);

@@ -65,7 +65,7 @@ export function ScopeSets() {
       ${may('scopesets:write') && html`<button type="button" class="button button-primary" onClick=${() => setAdding(true)}>New set</button>`}
     </div>
     <${List}
-      path="/api/admin/scope-sets/"
+      path="/admin/scope-sets/"
       what=${['set', 'sets']}
       columns=${columns}
       filters=${filters}
@@ -81,7 +81,7 @@ function NewSet({ onClose }) {
   const { api, root } = useContext(Console);
   const catalogue = useCatalogue();
   const add = useAction(async (/** @type {Record<string, unknown>} */ body) => {
-    const { value } = await inWords({ conflict: nameTaken(body) }, api.post('/api/admin/scope-sets/', body));
+    const { value } = await inWords({ conflict: nameTaken(body) }, api.post('/admin/scope-sets/', body));
     onClose();
     go(`${root}/scope-sets/${value.id}`);
   });
@@ -123,10 +123,10 @@ export function ScopeSet({ id }) {
   const { api, root, served, may } = useContext(Console);
   const [isRemoving, setRemoving] = useState(false);
   const [isSaved, setSaved] = useState(false);
-  const set = useLoaded(async () => api.get(`/api/admin/scope-sets/${id}`), [id]);
+  const set = useLoaded(async () => api.get(`/admin/scope-sets/${id}`), [id]);
   const maySeeUsers = served.has('users') && may('users:read');
   const findHolders = async () =>
-    maySeeUsers ? (await api.get(`/api/admin/users/?size=100&scope_sets__contains=${id}`)).value : null;
+    maySeeUsers ? (await api.get(`/admin/users/?size=100&scope_sets__contains=${id}`)).value : null;
   const holders = useLoaded(findHolders, [id]);
   const catalogue = useCatalogue();
   useTitle('set', set, set.value?.value.name);
@@ -191,7 +191,7 @@ export function ScopeSet({ id }) {
             <${Edited}
               key=${etag}
               title="Details"
-              path=${`/api/admin/scope-sets/${id}`}
+              path=${`/admin/scope-sets/${id}`}
               original=${value}
               etag=${etag}
               names=${fieldNames}
@@ -224,7 +224,7 @@ export function ScopeSet({ id }) {
           onClose=${() => setRemoving(false)}
           onStale=${set.reload}
           act=${async () => {
-            await api.delete(`/api/admin/scope-sets/${id}`, etag);
+            await api.delete(`/admin/scope-sets/${id}`, etag);
             go(`${root}/scope-sets`);
           }}
           count=${findHolders}

@@ -114,7 +114,7 @@ export function Sessions() {
   return html`
     <div class="heading"><h1>Sessions</h1></div>
     <${List}
-      path="/api/admin/sessions/"
+      path="/admin/sessions/"
       what=${['session', 'sessions']}
       columns=${columns}
       filters=${filtersBy(providers)}
@@ -125,7 +125,7 @@ export function Sessions() {
     ${
       ended !== null &&
       html`
-        <${EndSession} session=${ended} list="/api/admin/sessions/" onClose=${() => setEnded(null)} onEnded=${() => setVersion(version + 1)}>
+        <${EndSession} session=${ended} list="/admin/sessions/" onClose=${() => setEnded(null)} onEnded=${() => setVersion(version + 1)}>
           ${ended.user.username === null ? 'a removed user' : html`<${Text} of=${ended.user.username} />`}’s
         <//>
       `
@@ -176,7 +176,7 @@ export function OwnSessions() {
       }
     </div>
     <${List}
-      path="/api/self/sessions/"
+      path="/self/sessions/"
       what=${['session', 'sessions']}
       columns=${columns}
       filters=${[]}
@@ -194,10 +194,10 @@ export function OwnSessions() {
           confirm=${(/** @type {number | null} */ count) => `End ${counted(count, 'session', 'sessions')}`.trim()}
           onClose=${() => setEndingOthers(false)}
           act=${async () => {
-            await api.delete('/api/self/sessions/?others=true');
+            await api.delete('/self/sessions/?others=true');
             setVersion(version + 1);
           }}
-          count=${async () => (await api.get('/api/self/sessions/?size=1')).value.total - 1}
+          count=${async () => (await api.get('/self/sessions/?size=1')).value.total - 1}
           words=${(/** @type {number | null} */ count) => ending([counted(count, 'other session', 'other sessions'), 'end']) || 'You have no other session.'}
         >
           <p>You stay signed in here; every other browser and program of yours has to sign in again.</p>
@@ -206,7 +206,7 @@ export function OwnSessions() {
     }
     ${
       ended !== null &&
-      html`<${EndSession} session=${ended} list="/api/self/sessions/" onClose=${() => setEnded(null)} onEnded=${() => setVersion(version + 1)} />`
+      html`<${EndSession} session=${ended} list="/self/sessions/" onClose=${() => setEnded(null)} onEnded=${() => setVersion(version + 1)} />`
     }
   `;
 }

@@ -25,7 +25,7 @@ import { stateOf } from './user-state.js';
 export function UserActions({ user, etag, required, onDone, onEnded }) {
   const { api, root, served, may } = useContext(Console);
   const [asked, setAsked] = useState(/** @type {'disable' | 'end' | 'remove' | null} */ (null));
-  const path = `/api/admin/users/${user.id}`;
+  const path = `/admin/users/${user.id}`;
   const throttle = useLoaded(async () => (await api.get(`${path}/throttle`)).value, [user.id]);
   const unlock = useAction(async () => {
     await api.delete(`${path}/throttle`);
@@ -45,12 +45,12 @@ export function UserActions({ user, etag, required, onDone, onEnded }) {
   const count = async () => ({ keys: await keysOf(), sessions: await sessionsOf() });
   async function keysOf() {
     return may('apikeys:read')
-      ? (await api.get(`/api/admin/api-keys/?size=1&created_by__eq=${user.id}`)).value.total
+      ? (await api.get(`/admin/api-keys/?size=1&created_by__eq=${user.id}`)).value.total
       : null;
   }
   async function sessionsOf() {
     const maySee = served.has('admin_sessions') && may('sessions:read');
-    return maySee ? (await api.get(`/api/admin/sessions/?size=1&user__eq=${user.id}`)).value.total : null;
+    return maySee ? (await api.get(`/admin/sessions/?size=1&user__eq=${user.id}`)).value.total : null;
   }
 
   const keysIn = (/** @type {any} */ found) => counted(found?.keys, 'API key', 'API keys');
@@ -111,7 +111,7 @@ export function UserActions({ user, etag, required, onDone, onEnded }) {
           done=${`Signed ${isolated(user.username)} out everywhere.`}
           onClose=${() => setAsked(null)}
           act=${async () => {
-            await api.delete(`/api/admin/sessions/?user=${user.id}`);
+            await api.delete(`/admin/sessions/?user=${user.id}`);
             onEnded();
           }}
           count=${async () => ({ sessions: await sessionsOf() })}

@@ -28,7 +28,7 @@ export function User({ id }) {
   const { api, root, served, may } = context;
   const [isMinting, setMinting] = useState(false);
   const [isSaved, setSaved] = useState(false);
-  const user = useLoaded(async () => api.get(`/api/admin/users/${id}`), [id]);
+  const user = useLoaded(async () => api.get(`/admin/users/${id}`), [id]);
   const sets = useLoaded(() => visibleSets(context), []);
   const catalogue = useCatalogue();
   const routes = useRoutes();
@@ -122,7 +122,7 @@ function EditUser({ user, etag, sets, catalogue, isSaved, onSaved, onTaken }) {
   return html`
     <${Edited}
       title="Details"
-      path=${`/api/admin/users/${user.id}`}
+      path=${`/admin/users/${user.id}`}
       original=${user}
       etag=${etag}
       names=${fieldNames}

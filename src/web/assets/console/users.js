@@ -120,7 +120,7 @@ export function Users() {
       ${may('users:write') && html`<button type="button" class="button button-primary" onClick=${() => setAdding(true)}>New user</button>`}
     </div>
     <${List}
-      path="/api/admin/users/"
+      path="/admin/users/"
       what=${['user', 'users']}
       columns=${columnsWith(root, sets.value ?? [])}
       isReady=${!isPending(sets)}
@@ -138,7 +138,7 @@ function NewUser({ onClose }) {
   const add = useAction(async (/** @type {Record<string, unknown>} */ body) => {
     const { value } = await inWords(
       { conflict: html`There is already a user called <${Text} of=${body.username} />.` },
-      api.post('/api/admin/users/', body),
+      api.post('/admin/users/', body),
     );
     onClose();
     go(`${root}/users/${value.id}`);
