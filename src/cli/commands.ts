@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { firstSignal, writeOut } from './terminal.ts';
+import { firstSignal } from './terminal.ts';
 import { userCommands } from './user/user-commands.ts';
 
 const setScopes = { value: '"a b"', help: 'scopes of the set, separated by spaces' };
@@ -85,13 +85,10 @@ newest`,
     name: 'openapi',
     summary: 'Print the OpenAPI document',
     example: 'openapi > openapi.json',
-    configuration: 'none',
+    details: 'Its paths are below api_path of the configuration, without one below /api',
     stores: 'none',
     hasNoResult: true,
-    run: async (call) => {
-      const document = (await import('../openapi/document.ts')).openApiDocument();
-      await writeOut(call.terminal, `${JSON.stringify(document, null, 2)}\n`);
-    },
+    run: async (call) => (await import('./openapi.ts')).printDocument(call),
   },
   {
     name: 'backup',

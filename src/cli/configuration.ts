@@ -22,6 +22,16 @@ export const trialFile = 'data/trial.yaml';
  * `usage` if there is none, `configuration` if {@link readFoundFile} refuses it.
  */
 export function readConfig(call: Call, found = [ownFile, trialFile]): ReadConfig {
+  const read = findConfig(call, found);
+  if (read !== undefined) return read;
+  throw new Failure(
+    'usage',
+    'no configuration: give --config FILE, set POSTERN_CONFIG, or write ./postern.yaml with postern init',
+  );
+}
+
+/** As {@link readConfig}, but undefined if there is no configuration. */
+export function findConfig(call: Call, found = [ownFile, trialFile]): ReadConfig | undefined {
   const { env } = call.terminal;
   const folder = call.terminal.cwd();
   const named = namedFile(call);
@@ -30,10 +40,7 @@ export function readConfig(call: Call, found = [ownFile, trialFile]): ReadConfig
     const bytes = readFoundFile(folder, file);
     if (bytes !== undefined) return { ...loadConfig(resolve(folder, file), env, () => bytes), file };
   }
-  throw new Failure(
-    'usage',
-    'no configuration: give --config FILE, set POSTERN_CONFIG, or write ./postern.yaml with postern init',
-  );
+  return undefined;
 }
 
 function namedFile({ text, terminal }: Call): string | undefined {

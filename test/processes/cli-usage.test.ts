@@ -257,6 +257,22 @@ t.test('a store that can not be opened is one sentence', async (t) => {
   for (const args of [['serve'], ['check']]) t.match(await run(args), { code: 2, stderr: located });
 });
 
+t.test('openapi prints the paths of the configuration', async (t) => {
+  const folder = createCommandFolder(t, { api_path: '/gate/api' });
+  const named = await folder.run(['openapi']);
+  t.match(named, { code: 0, stderr: '', json: { paths: { '/gate/api/login/access-token': { post: {} } } } });
+  const found = await runPostern(['openapi'], { cwd: folder.folder, env: { POSTERN_CONFIG: '' } });
+  t.equal(found.stdout, named.stdout);
+  writeFileSync(folder.configFile, 'api_path: /gate/api\ntenant: { env: POSTERN_NOT_SET }\n');
+  t.match(await folder.run(['openapi']), { code: 2, stdout: '', stderr: /tenant: / });
+  const unusable = await runPostern(['openapi'], { cwd: folder.folder, env: { POSTERN_CONFIG: '' } });
+  t.match(unusable, { code: 0, json: { paths: { '/api/login/access-token': { post: {} } } } });
+  t.equal(
+    unusable.stderr,
+    'postern: postern.yaml has problems (postern check): the paths below are those of api_path: /api\n',
+  );
+});
+
 t.test('openapi prints the document without a configuration', async (t) => {
   const result = await runPostern(['openapi'], { env: { POSTERN_CONFIG: '' } });
   t.equal(result.code, 0);
