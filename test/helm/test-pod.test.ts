@@ -37,6 +37,16 @@ async function runThere({ command, args, env }: any, url: string): Promise<numbe
   return code;
 }
 
+t.test('the pod of helm test asks where the API is', async (t) => {
+  if (!requireHelm(t)) return;
+  const config = { api_path: '/gate/api' };
+  const { port } = await startTestGateway(t, { config });
+  const url = `http://127.0.0.1:${port}`;
+  t.equal(await runThere(testPod({ config: { ...leastValues.config, ...config } }), url), 0);
+  const elsewhere = { api_path: '/elsewhere' };
+  t.equal(await runThere(testPod({ config: { ...leastValues.config, ...elsewhere } }), url), 1);
+});
+
 t.test('the pod of helm test', async (t) => {
   if (!requireHelm(t) || !requireProgram(t, 'openssl')) return;
   const authority = makeAuthority(t.testdir(), 'authority');
