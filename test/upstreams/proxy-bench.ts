@@ -49,6 +49,10 @@ export interface Asking {
   readonly isTrusted?: boolean;
   /** Changes what is printed. */
   readonly edit?: (text: string) => string;
+  /** Further sections of the gateway's configuration. */
+  readonly config?: object;
+  /** Whether answers carry an assertion; by default they do. */
+  readonly isSigned?: boolean;
 }
 
 /** What is printed, with other authorities: the system's are in no test's hand. */
@@ -83,7 +87,7 @@ async function tryBench(
   t: Test,
   name: string,
   proxy: AskingProxy,
-  { tls, isTrusted = true, edit }: Asking = {},
+  { tls, isTrusted = true, edit, config: sections, isSigned = true }: Asking = {},
 ): Promise<ProxyBench | undefined> {
   const program = proxy.find();
   if (program === undefined) {
@@ -99,12 +103,13 @@ async function tryBench(
         port: decisionPort,
         // Clients come from others, and so does no proxy.
         proxies: ['127.0.0.1'],
-        assertion: { audience: 'app' },
+        ...(isSigned && { assertion: { audience: 'app' } }),
         ...(tls && { tls: { cert: tls.certificate.certFile, key: tls.certificate.keyFile } }),
       },
     ],
     routes,
     scopes: Object.fromEntries(['store:read', 'store:write', ...manyScopes].map((name) => [name, name])),
+    ...sections,
   });
   const { config } = loadConfig(forwarding.configFile, process.env);
   const folder = mkdtempSync(join(tmpdir(), 'postern-proxy-'));
@@ -114,7 +119,8 @@ async function tryBench(
     for (const [file, content] of Object.entries(files))
       writeFileSync(join(folder, file), edit?.(content) ?? content);
   };
-  const options = { listen: `127.0.0.1:${proxyPort}`, ...(tls && { host: 'localhost' }) };
+  const { url: service } = forwarding.upstream;
+  const options = { listen: `127.0.0.1:${proxyPort}`, service, ...(tls && { host: 'localhost' }) };
   const printed = printProxyConfiguration(config!, proxy.printed, options);
   write(placed(folder, tls === undefined ? printed : trusting(tls.caFile, printed)));
   write(proxy.more?.(folder, { port: proxyPort, service: forwarding.upstream.url }) ?? {});
