@@ -33,6 +33,7 @@ const phrases = [
   'path holds a malformed escape',
   'path holds escapes that are not UTF-8',
   'path is encoded twice',
+  'path has too many readings',
   'body is malformed',
   'body timed out',
   'body too large',

@@ -1,7 +1,7 @@
 import { hasOtherReadings } from '../rules/lax-path.ts';
 import {
   areaOf,
-  createMayBeRead,
+  createIsOneIn,
   type OptionalEndpoint,
   type OwnPlaces,
   ownAreas,
@@ -28,8 +28,12 @@ export interface OwnMatch {
 
 /** Table of the paths that Postern serves itself. */
 export interface OwnRoutes {
-  /** The match of a path; undefined for a path that may be forwarded. */
+  /** The match of a path as it is spelled; undefined for any other path. */
   find(path: string): OwnMatch | undefined;
+  /** The match of another path that has an own path among its `readings`; undefined if it may be forwarded. */
+  findRead(readings: readonly string[]): OwnMatch | undefined;
+  /** True if a path without capitals and escapes is never another spelling of an own path. */
+  readonly arePlain: boolean;
 }
 
 /**
@@ -46,8 +50,7 @@ export function createOwnRoutes(
   const resources = new Map([...byPath].map(([path, same]) => [path, createResource(path, same)]));
   const nothing: OwnMatch = { resource: null, id: '' };
 
-  const mayBeOwn = createMayBeRead(areas);
-  const allPlain = !areas.some(hasOtherReadings);
+  const isOneOwn = createIsOneIn(areas);
 
   function resourceAt(path: string): OwnMatch {
     const exact = path.endsWith('/') ? path.slice(0, -1) : path;
@@ -66,12 +69,10 @@ export function createOwnRoutes(
   }
 
   return {
-    find(path) {
-      if (areaOf(path, areas) !== undefined) return resourceAt(path);
-      // Another spelling of an own path is never forwarded either: some upstream may read it as that path.
-      if (allPlain && !hasOtherReadings(path)) return undefined;
-      return mayBeOwn(path) ? nothing : undefined;
-    },
+    find: (path) => (areaOf(path, areas) === undefined ? undefined : resourceAt(path)),
+    // Another spelling of an own path is never forwarded either: some upstream may read it as that path.
+    findRead: (readings) => (isOneOwn(readings) ? nothing : undefined),
+    arePlain: !areas.some(hasOtherReadings),
   };
 }
 

@@ -80,10 +80,6 @@ export async function composeGateway(
   const routes = await composeRoutes(config, { ...lasting, readFile, assertions }, echoPage);
   return new Gateway({
     judging: {
-      targetRules: {
-        passSemicolons: config.paths.semicolons === 'pass',
-        passEncodedSlashes: config.paths.encoded_slashes === 'pass',
-      },
       cors,
       own: own.routes,
       isConsoleHost,

@@ -10,9 +10,10 @@ import {
   assertUnambiguousHead,
   type RequestHead,
 } from '../http/request-head.ts';
-import { assertUnambiguousTarget, type TargetRules } from '../http/request-target.ts';
+import { assertUnambiguousTarget, requireReadings } from '../http/request-target.ts';
 import { authorise } from '../proxy/authorise.ts';
 import { isForwarding, type Route, type RouteTable } from '../proxy/route-table.ts';
+import { nothingPasses } from '../rules/passed-spellings.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 
 /**
@@ -31,7 +32,6 @@ export type Verdict =
 
 /** Rules of one configuration, for every listener. */
 export interface JudgeParts {
-  readonly targetRules: TargetRules;
   readonly cors: Pick<Cors, 'enabled'>;
   readonly own: OwnRoutes;
   /** Recognises the console's own host, from which nothing is forwarded; null: the console has none. */
@@ -58,16 +58,16 @@ const preflightVerdict: Verdict = { kind: 'preflight' };
 
 /** Creates the judge of one kind of listener; no other code applies these rules to requests. */
 export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
-  const { targetRules, cors, own, isConsoleHost, routes, assertNoServiceWorker } = parts;
+  const { cors, own, isConsoleHost, routes, assertNoServiceWorker } = parts;
   const { assertHost, answersPreflights, via, authenticate } = rules;
+  const comparesAll = !own.arePlain || !routes.arePlain;
 
   /** True if Postern responds to preflights for a path that isn't its own. */
-  function isAnswered(path: string): boolean {
-    return cors.enabled && routes.spelled(path)?.leavesCors !== true;
+  function isAnswered(route: Route | undefined): boolean {
+    return cors.enabled && route?.leavesCors !== true;
   }
 
-  function judgeRoute(exchange: Exchange, preflight: boolean): Awaitable<Verdict> {
-    const route = routes.find(exchange.path);
+  function judgeRoute(exchange: Exchange, route: Route, preflight: boolean): Awaitable<Verdict> {
     exchange.route = route.label;
     exchange.leavesCors = route.leavesCors;
     if (via !== null) {
@@ -96,12 +96,23 @@ export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
     assertHost?.(head);
     assertMethodIsServed(method);
     assertKnownExpectation(head, minor);
-    assertUnambiguousTarget(target, pathEnd, targetRules);
+    const spelled = own.find(path);
+    const isForwarded = spelled === undefined && !isConsoleHost?.(head.host);
+    const route = isForwarded ? routes.spelled(path) : undefined;
+    const isPlain = assertUnambiguousTarget(
+      target,
+      pathEnd,
+      route === undefined ? nothingPasses : route.passes,
+    );
+    const readings = spelled === undefined && (comparesAll || !isPlain) ? requireReadings(path) : null;
     exchange.targetIsGood = true;
     const preflight = isPreflight(method, head);
-    const match = own.find(path);
-    if (match === undefined && isConsoleHost?.(head.host)) throw new Refusal('not_found');
-    if (preflight && answersPreflights && (match !== undefined || isAnswered(path))) return preflightVerdict;
-    return match === undefined ? judgeRoute(exchange, preflight) : { kind: 'own', match };
+    const match = readings === null ? spelled : own.findRead(readings);
+    if (match === undefined && !isForwarded) throw new Refusal('not_found');
+    if (preflight && answersPreflights && (match !== undefined || isAnswered(route))) return preflightVerdict;
+    if (match !== undefined) return { kind: 'own', match };
+    if (route === undefined) throw new Refusal('not_found', { reason: 'no route' });
+    if (readings !== null) routes.assertNoneCloser(route, readings);
+    return judgeRoute(exchange, route, preflight);
   };
 }

@@ -2,6 +2,7 @@ import type { ReadFile } from '../config/configured-files.ts';
 import { noUpstream } from '../config/sections/routes.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { loadClientTls } from '../config/values/client-tls.ts';
+import { passedBy } from '../config/values/passed-by.ts';
 import { parseUpstreamAddress, type UpstreamAddress } from '../config/values/upstream-address.ts';
 import { Upstream, type UpstreamOptions } from '../http1/client/client-pool.ts';
 import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
@@ -41,6 +42,7 @@ export async function composeRoutes(
       label: path,
       path,
       exact: route.exact !== undefined,
+      passes: passedBy((key) => (route.paths?.[key] ?? config.paths[key]) === 'pass'),
       upstream: upstreams.get(route.upstream) ?? null,
       upstreamAddress: settings === undefined ? '' : addressTextOf(settings.url),
       ...headersOf(route.upstream),

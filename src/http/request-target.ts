@@ -1,11 +1,7 @@
 import { Refusal } from '../errors.ts';
 import type { Reason } from '../reasons.ts';
-
-/** Ambiguous characters that the setting `paths` lets through uninterpreted; all others are refused. */
-export interface TargetRules {
-  readonly passSemicolons: boolean;
-  readonly passEncodedSlashes: boolean;
-}
+import { readPath } from '../rules/lax-path.ts';
+import type { PassedSpellings } from '../rules/passed-spellings.ts';
 
 /** Returns the index of `?` in an origin-form target; without a query, the target's length. */
 export function queryStart(target: string): number {
@@ -21,13 +17,15 @@ const backslash = 0x5c;
 const hash = 0x23;
 const question = 0x3f;
 
-/** Reasons for refusal by encoded byte: servers that decode such a byte take it for a separator. */
-const separatorReasons: Readonly<Record<number, Reason>> = {
-  [slash]: 'path holds %2f',
-  [backslash]: 'path holds %5c',
-  [semicolon]: 'path holds %3b',
-  [hash]: 'path holds %23',
-  [question]: 'path holds %3f',
+/** Encoded bytes that servers take for separators once decoded: the reason for refusal, and the rule that lets them through. */
+const separators: Readonly<
+  Record<number, { readonly reason: Reason; readonly rule: keyof PassedSpellings } | undefined>
+> = {
+  [slash]: { reason: 'path holds %2f', rule: 'encodedSlashes' },
+  [backslash]: { reason: 'path holds %5c', rule: 'encodedBackslashes' },
+  [semicolon]: { reason: 'path holds %3b', rule: 'semicolons' },
+  [hash]: { reason: 'path holds %23', rule: 'encodedDelimiters' },
+  [question]: { reason: 'path holds %3f', rule: 'encodedDelimiters' },
 };
 
 /** Per byte: 1 for RFC 3986 §2.3 unreserved characters. */
@@ -42,28 +40,36 @@ for (let value = 0; value < 16; value++) {
   hexValue[value.toString(16).toUpperCase().charCodeAt(0)] = value;
 }
 
+/** Per byte: 0 if it means itself wherever it is in a path, 1 for a capital letter, 2 for any other byte. */
+const pathBytes = new Uint8Array(256).fill(2);
+for (let code = 0x21; code <= 0x7e; code++) pathBytes[code] = code >= 0x41 && code <= 0x5a ? 1 : 0;
+for (const code of [slash, percent, semicolon, backslash, hash]) pathBytes[code] = 2;
+
 /**
- * Refuses a request target that an upstream could read differently. The path is checked and forwarded as received, never
- * normalised (RFC 9112 §3.2.1, RFC 3986 §6.2.2). `pathEnd` is the target's {@link queryStart}. Throws `bad_request`.
+ * Refuses a request target whose spelling is ambiguous. The path is checked and forwarded as received, never normalised (RFC 9112
+ * §3.2.1, RFC 3986 §6.2.2). `pathEnd` is the target's {@link queryStart}. Returns true if every server reads the path as it is
+ * spelled; false if {@link requireReadings} must judge it as well. Throws `bad_request`.
  */
-export function assertUnambiguousTarget(target: string, pathEnd: number, rules: TargetRules): void {
+export function assertUnambiguousTarget(target: string, pathEnd: number, passed: PassedSpellings): boolean {
   if (target.charCodeAt(0) !== slash) throw ambiguous('target is not a path');
+  let isPlain = true;
   let segmentStart = 1;
   for (let i = 1; i < pathEnd; i++) {
     const code = target.charCodeAt(i);
+    const kind = pathBytes[code];
+    if (kind === 0) continue;
     if (code === slash) {
       if (i === segmentStart) throw ambiguous('path holds //');
       assertNoDotSegment(target, segmentStart, i);
       segmentStart = i + 1;
-    } else if (code === percent) {
-      i = checkEscape(target, i, pathEnd, rules);
-    } else if (code === semicolon) {
-      if (!rules.passSemicolons) throw ambiguous('path holds ;');
-      // `..;x` is a parent segment to servers that cut path parameters off.
-      assertNoDotSegment(target, partStart(target, i), i);
-    } else if (code < 0x21 || code > 0x7e || code === backslash || code === hash) {
-      throw ambiguous(code === backslash ? 'path holds \\' : 'target holds a forbidden byte');
+      continue;
     }
+    isPlain = false;
+    if (code === percent) i = checkEscape(target, i, pathEnd, passed);
+    else if (code === semicolon) {
+      if (!passed.semicolons) throw ambiguous('path holds ;');
+    } else if (kind !== 1)
+      throw ambiguous(code === backslash ? 'path holds \\' : 'target holds a forbidden byte');
   }
   if (target.charCodeAt(1) === slash) throw ambiguous('path holds //');
   assertNoDotSegment(target, segmentStart, pathEnd);
@@ -71,6 +77,14 @@ export function assertUnambiguousTarget(target: string, pathEnd: number, rules: 
     const code = target.charCodeAt(i);
     if (code < 0x21 || code > 0x7e || code === hash) throw ambiguous('target holds a forbidden byte');
   }
+  return isPlain;
+}
+
+/** The readings of a path whose spelling passes. Throws `bad_request` if it is refused for one of them. */
+export function requireReadings(path: string): readonly string[] {
+  const { paths, refusal } = readPath(path);
+  if (refusal !== null) throw ambiguous(refusal);
+  return paths;
 }
 
 function ambiguous(reason: Reason): Refusal {
@@ -92,46 +106,27 @@ function byteAt(target: string, index: number, end: number): number {
 }
 
 /** Checks the escape (for UTF-8, the run of escapes) at `index`; returns the index of its last character. */
-function checkEscape(target: string, index: number, end: number, rules: TargetRules): number {
+function checkEscape(target: string, index: number, end: number, passed: PassedSpellings): number {
   const byte = byteAt(target, index, end);
   if (byte < 0) throw ambiguous('path holds a malformed escape');
   if (byte >= 0x80) return checkUtf8(target, index, end, byte);
   if (byte < 0x20 || byte === 0x7f) throw ambiguous('path holds an encoded control character');
   if (unreserved[byte] === 1) throw ambiguous('path holds an encoded letter, digit or mark');
-  if (byte === slash ? rules.passEncodedSlashes : byte === semicolon && rules.passSemicolons) {
-    assertNoDotSegmentAround(target, index, end);
-    return index + 2;
-  }
-  const separator = separatorReasons[byte];
-  if (separator !== undefined) throw ambiguous(separator);
+  const separator = separators[byte];
+  if (separator !== undefined && !passed[separator.rule]) throw ambiguous(separator.reason);
   // A second round of decoding would see another escape here.
-  if (byte === percent && isHex(target, index + 3, end) && isHex(target, index + 4, end))
+  if (
+    byte === percent &&
+    !passed.encodedPercent &&
+    isHex(target, index + 3, end) &&
+    isHex(target, index + 4, end)
+  )
     throw ambiguous('path is encoded twice');
   return index + 2;
 }
 
 function isHex(target: string, index: number, end: number): boolean {
   return index < end && hexValue[target.charCodeAt(index) & 0xff] !== 255;
-}
-
-/** Refuses a dot segment on either side of the encoded separator at `index`, which itself is let through. */
-function assertNoDotSegmentAround(target: string, index: number, end: number): void {
-  assertNoDotSegment(target, partStart(target, index), index);
-  const after = index + 3;
-  let stop = after;
-  while (stop < end && target.charCodeAt(stop) !== slash && target.charCodeAt(stop) !== percent) stop++;
-  assertNoDotSegment(target, after, stop);
-}
-
-/** Index at which the part before `end` begins: after the last slash or escape. */
-function partStart(target: string, end: number): number {
-  let start = end;
-  while (start > 1 && target.charCodeAt(start - 1) !== slash && !endsWithEscape(target, start)) start--;
-  return start;
-}
-
-function endsWithEscape(target: string, end: number): boolean {
-  return end >= 3 && target.charCodeAt(end - 3) === percent;
 }
 
 /** Checks the UTF-8 sequence of escapes at `index` (RFC 3629 §4: no overlong form, no surrogate, nothing above U+10FFFF). */

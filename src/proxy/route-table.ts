@@ -3,7 +3,8 @@ import { Refusal } from '../errors.ts';
 import type { PassedMeaning } from '../http/header-names.ts';
 import type { Upstream } from '../http1/client/client-pool.ts';
 import type { FieldBlock } from '../http1/message/head-text.ts';
-import { hasOtherReadings, laxReadings } from '../rules/lax-path.ts';
+import { decodedLength, hasOtherReadings, readPath } from '../rules/lax-path.ts';
+import type { PassedSpellings } from '../rules/passed-spellings.ts';
 import type { IdentityHeadersOf } from './identity-headers.ts';
 
 /** The scopes a call needs, by method, as configured. */
@@ -19,6 +20,8 @@ export interface RouteOptions {
   readonly label: string;
   readonly path: string;
   readonly exact: boolean;
+  /** Ambiguous spellings in its paths that the upstream receives; any other is refused. */
+  readonly passes: PassedSpellings;
   /** Null: Postern only decides about requests, and another proxy forwards them. */
   readonly upstream: Upstream | null;
   /** Configured address of the upstream, for the log: host and port, or the path of its socket; empty without one. */
@@ -97,16 +100,18 @@ function scopesByMethod(scopes: readonly string[] | MethodScopes): Route['scopes
 
 /** The routes, ready for look-ups. */
 export interface RouteTable {
-  /** Throws `not_found` if no route matches, or if a lax server could match the path to a more specific route. */
-  find(path: string): Route;
   /** The route of the path exactly as it is spelled; undefined if there is none. */
   spelled(path: string): Route | undefined;
+  /** Throws `not_found` if a path that is spelled as `route`’s falls to a more specific route by one of its `readings`. */
+  assertNoneCloser(route: Route, readings: readonly string[]): void;
+  /** True if a path without capitals and escapes is never another spelling of a route's. */
+  readonly arePlain: boolean;
 }
 
 /**
  * Compiles the routes: an `exact` path (with or without a trailing slash) wins over prefixes, and the longest prefix of whole
- * segments over shorter ones. A path that would match a more specific route once escapes are decoded, case is folded and `;…` is
- * cut matches nothing: an upstream behind the less specific route may read it that way.
+ * segments over shorter ones. A path that falls to a more specific route by another reading ({@link readPath}) matches nothing:
+ * an upstream behind the less specific route may read it that way.
  */
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const spelled = createIndex<Route>();
@@ -114,11 +119,10 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   const shortest = new Map<Route, number>();
   for (const route of routes) {
     spelled.add(withoutTrailingSlash(route.path), route.exact, route);
-    const readings = laxReadings(route.path);
-    for (const path of readings) read.add(path, route.exact, { route, length: path.length });
-    shortest.set(route, Math.min(...readings.map((path) => path.length)));
+    const readings = readPath(route.path).paths;
+    for (const path of readings) read.add(path, route.exact, { route, length: decodedLength(path) });
+    shortest.set(route, Math.min(...readings.map(decodedLength)));
   }
-  const allPlain = !routes.some((route) => hasOtherReadings(route.path));
 
   function isCloser({ route, length }: Reading, matched: Route): boolean {
     if (route === matched) return false;
@@ -127,21 +131,18 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
 
   return {
     spelled: (path) => spelled.find(withoutTrailingSlash(path)),
-    find(path) {
-      const route = spelled.find(withoutTrailingSlash(path));
-      if (route === undefined) throw new Refusal('not_found', { reason: 'no route' });
-      if (allPlain && !hasOtherReadings(path)) return route;
-      for (const reading of laxReadings(path)) {
+    assertNoneCloser(route, readings) {
+      for (const reading of readings) {
         const found = read.find(reading);
         if (found !== undefined && isCloser(found, route))
           throw new Refusal('not_found', { reason: 'path is ambiguous between routes' });
       }
-      return route;
     },
+    arePlain: !routes.some((route) => hasOtherReadings(route.path)),
   };
 }
 
-/** A route, and the length of its path under one of the readings of lax servers. */
+/** A route, and the {@link decodedLength} of one of the readings of its path. */
 interface Reading {
   readonly route: Route;
   readonly length: number;

@@ -1,4 +1,4 @@
-import { laxReadings } from './lax-path.ts';
+import { readPath } from './lax-path.ts';
 
 /** Path of the API unless `api_path` says another; the definitions of endpoints have theirs below it. */
 export const defaultApiPath = '/api';
@@ -85,10 +85,16 @@ export function areaOf(path: string, areas: readonly string[]): string | undefin
   return undefined;
 }
 
-/** Creates the test for paths that the laxest servers may read as one in these areas, however areas and path are spelled. */
+/** Creates the test for readings of a path: true if one of them is in these areas, however those are spelled. */
+export function createIsOneIn(areas: readonly string[]): (readings: readonly string[]) => boolean {
+  const read = [...new Set(areas.flatMap((area) => readPath(area).paths))];
+  return (readings) => readings.some((reading) => areaOf(reading, read) !== undefined);
+}
+
+/** Creates the test for paths that servers may read as one in these areas, however areas and path are spelled. */
 export function createMayBeRead(areas: readonly string[]): (path: string) => boolean {
-  const read = [...new Set(areas.flatMap((area) => laxReadings(area)))];
-  return (path) => laxReadings(path).some((reading) => areaOf(reading, read) !== undefined);
+  const isOneIn = createIsOneIn(areas);
+  return (path) => isOneIn(readPath(path).paths);
 }
 
 const slash = 0x2f;

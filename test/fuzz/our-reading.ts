@@ -1,5 +1,5 @@
 import { assertMethodIsServed, assertUnambiguousHead, readRequestHead } from '../../src/http/request-head.ts';
-import { assertUnambiguousTarget, queryStart } from '../../src/http/request-target.ts';
+import { assertUnambiguousTarget, queryStart, requireReadings } from '../../src/http/request-target.ts';
 import { UpstreamConnection } from '../../src/http1/client/client-connection.ts';
 import type { UpstreamRequest } from '../../src/http1/client/client-request.ts';
 import { headText } from '../../src/http1/message/head-text.ts';
@@ -8,6 +8,7 @@ import type { RequestFraming } from '../../src/http1/message/request-framing.ts'
 import { ConnectionClock, phase } from '../../src/http1/server/connection-clock.ts';
 import { type RequestEvents, RequestReader } from '../../src/http1/server/request-reader.ts';
 import { createTargetLimits } from '../../src/http1/server/target-limits.ts';
+import { nothingPasses, type PassedSpellings } from '../../src/rules/passed-spellings.ts';
 import { FakeSocket } from '../support/servers/fake-socket.ts';
 import { givenSocket } from '../support/servers/given-socket.ts';
 import type { FuzzCase } from './fuzz-case.ts';
@@ -24,7 +25,7 @@ const limits = {
   headerBytes: 64 * 1024,
   targets: createTargetLimits(64 * 1024, { maxBytes: 0, has: () => false }),
 };
-const targetRules = { passSemicolons: true, passEncodedSlashes: true };
+const passed: PassedSpellings = { ...nothingPasses, semicolons: true, encodedSlashes: true };
 
 /** What Postern makes of the bytes, in those pieces. */
 export function ourReading(fuzzed: FuzzCase, pieces: readonly Buffer[]): Reading {
@@ -87,7 +88,8 @@ function refusalOf(head: RequestHeadText, framing: RequestFraming): string | nul
   try {
     assertUnambiguousHead(readRequestHead(fields, framing), minor);
     assertMethodIsServed(method);
-    assertUnambiguousTarget(target, queryStart(target), targetRules);
+    const end = queryStart(target);
+    if (!assertUnambiguousTarget(target, end, passed)) requireReadings(target.slice(0, end));
     return null;
   } catch (error) {
     return (error as Error).message;

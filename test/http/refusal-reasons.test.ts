@@ -23,7 +23,14 @@ async function lineOf(gateway: Awaited<ReturnType<typeof startForwarding>>, byte
 }
 
 t.test('a request that is refused says why in its line', async (t) => {
-  const gateway = await startForwarding(t, { limits: { header_count: 20, target_bytes: 300 } });
+  const gateway = await startForwarding(t, {
+    limits: { header_count: 20, target_bytes: 300 },
+    routes: [
+      { prefix: '/api/store', upstream: 'app', scopes: { read: ['store:read'], write: ['store:write'] } },
+      { prefix: '/api/files', upstream: 'app', paths: { encoded_percent: 'pass' } },
+      { prefix: '/api', upstream: 'app' },
+    ],
+  });
   const close = ['Connection: close'];
   const path = (text: string) => gateway.raw(`GET /api/store/${text} HTTP/1.1`, close);
   const withLines = (...lines: string[]) => gateway.raw('GET /api/store/x HTTP/1.1', [...close, ...lines]);
@@ -62,6 +69,8 @@ t.test('a request that is refused says why in its line', async (t) => {
     ['path holds a malformed escape', path('a%2')],
     ['path holds escapes that are not UTF-8', path('%C3x')],
     ['path is encoded twice', path('%252e')],
+    ['path has too many readings', gateway.raw('GET /api/files/%2525252520 HTTP/1.1', close)],
+    ['path holds a dot segment', gateway.raw('GET /api/files/%252e HTTP/1.1', close)],
     ['method not served', gateway.raw('TRACE /api/store/x HTTP/1.1', close)],
     ['no route', gateway.raw('GET /elsewhere HTTP/1.1', close)],
     ['path is ambiguous between routes', gateway.raw('GET /api/STORE/x HTTP/1.1', close)],

@@ -13,6 +13,7 @@ import { createRoute, type ForwardingRoute } from '../../src/proxy/route-table.t
 import { connectRaw } from '../support/clients/raw-client.ts';
 import type { TestScope } from '../support/gateway/gateway.ts';
 import { startPublicListener } from '../support/gateway/public-listener.ts';
+import { routeOptions } from '../support/gateway/route-options.ts';
 
 const hour = 3_600_000;
 const injected = 'a\r\nSet-Cookie: stolen=1';
@@ -99,7 +100,17 @@ async function forwardTo(
     upstream.close();
     server.close();
   });
-  const route = createRoute({ ...routeOptions, upstream });
+  const route = createRoute({
+    ...routeOptions,
+    upstream,
+    identityHeadersOf: () => noIdentity,
+    passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
+    isPublic: true,
+    maxBodyBytes: 1_000,
+    connectTimeoutMs: hour,
+    responseTimeoutMs: hour,
+    idleTimeoutMs: hour,
+  });
   const forward = (replies: Replies) =>
     createForward({
       streams: { add() {}, remove() {} } as never,
@@ -116,30 +127,6 @@ async function forwardTo(
 }
 
 const noIdentity = new FieldBlock([]);
-
-const routeOptions = {
-  upstreamAddress: '127.0.0.1:9',
-  label: '/',
-  path: '/',
-  exact: false,
-  identityHeadersOf: () => noIdentity,
-  passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
-  fixedHeaders: null,
-  assert: null,
-  isPublic: true,
-  isForBrowsers: false,
-  passesPreflights: false,
-  leavesCors: false,
-  acceptsSession: true,
-  acceptsApiKey: true,
-  scopes: [],
-  upgrades: new Set<string>(),
-  maxBodyBytes: 1_000,
-  leastBodyBytesPerSecond: 0,
-  connectTimeoutMs: hour,
-  responseTimeoutMs: hour,
-  idleTimeoutMs: hour,
-};
 
 t.test('so does an upstream’s response with one', async (t) => {
   const { forward, route, targets } = await forwardTo(t, { cors: injected });

@@ -39,7 +39,13 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
     api_keys: { prefix: 'pst', bearer: false },
     cors: { origins: [], expose: [] },
     bootstrap: {},
-    paths: { semicolons: 'refuse', encoded_slashes: 'refuse' },
+    paths: {
+      semicolons: 'refuse',
+      encoded_slashes: 'refuse',
+      encoded_delimiters: 'refuse',
+      encoded_percent: 'refuse',
+      encoded_backslashes: 'refuse',
+    },
     headers: { odd_names: 'drop', method_override: 'drop', drop: [], pass: [] },
     limits: {
       connections: 10_000,
@@ -110,7 +116,13 @@ identity_providers: { idp: { issuer: https://i.example, client_id: a, redirect_u
   );
   t.strictSame(config.upstreams, {
     app: {
-      url: { kind: 'server', tls: false, host: '127.0.0.1', port: 9000, authority: '127.0.0.1:9000' },
+      url: {
+        kind: 'server',
+        tls: false,
+        host: '127.0.0.1',
+        port: 9000,
+        authority: '127.0.0.1:9000',
+      },
       connect_timeout: 2000,
       response_timeout: 60_000,
       idle_timeout: 300_000,

@@ -426,6 +426,32 @@ const ownPaths: Row[] = [
     `routes[2].prefix: ${own('/api/logout')} (/api%2flogout)`,
   ],
   [
+    'routes whose paths pass what others refuse, and the other way round',
+    `paths: { semicolons: pass, encoded_percent: pass }\n${routes(
+      '{ prefix: »"/a;b", upstream: app, paths: { semicolons: refuse } }',
+      '{ prefix: "/c;b", upstream: app, paths: { encoded_percent: refuse } }',
+      '{ prefix: »"/d%2520", upstream: app, paths: { encoded_percent: refuse } }',
+      '{ prefix: »"/e%23", upstream: app, paths: { encoded_slashes: pass } }',
+      '{ prefix: "/f%23", upstream: app, paths: { encoded_delimiters: »yes } }',
+    )}`,
+    'routes[0].prefix: must not contain ; while paths.semicolons is refuse (/a;b)',
+    'routes[2].prefix: must be percent-encoded once (/d%2520)',
+    'routes[3].prefix: must not contain %23 (/e%23)',
+    'routes[4].paths.encoded_delimiters: must be one of refuse, pass (yes)',
+  ],
+  [
+    'routes that no server may read',
+    `paths: { encoded_percent: pass, encoded_delimiters: pass }\n${routes(
+      '{ prefix: »"/a/..%23", upstream: app }',
+      '{ prefix: »"/a%2500", upstream: app }',
+      '{ prefix: »"/%2525252520", upstream: app }',
+    )}`,
+    ...['/a/..%23', '/a%2500', '/%2525252520'].map(
+      (path, index) =>
+        `routes[${index}].prefix: must not be read by any server with . or .. segments, control characters or escapes of more than four rounds (${path})`,
+    ),
+  ],
+  [
     'a route in an area whose owner is unknown',
     `endpoints: { audit: »me }\n${routes('{ prefix: /api/admin/audit, upstream: app }')}`,
     'endpoints.audit: must be one of own, upstream, off (me)',
@@ -436,6 +462,18 @@ const goodPaths: Row[] = [
   [
     'a semicolon and an escaped slash where they pass',
     `paths: { semicolons: pass, encoded_slashes: pass }\n${routes('{ prefix: "/a;b%2Fc%3bd", upstream: app }')}`,
+  ],
+  [
+    'other spellings where their routes pass them',
+    `paths: { encoded_percent: pass }\n${routes(
+      '{ prefix: "/a%23b%3Fc", upstream: app, paths: { encoded_delimiters: pass } }',
+      '{ prefix: "/a%252fb", upstream: app, paths: {} }',
+      '{ exact: "/a%5cb%3b", upstream: app, paths: { encoded_backslashes: pass, semicolons: pass } }',
+    )}`,
+  ],
+  [
+    'routes whose escapes differ in case alone',
+    routes('{ prefix: "/a%3Ab", upstream: app }', '{ prefix: "/A%3Ab", upstream: app }'),
   ],
   [
     'escaped UTF-8, a trailing slash and all kinds of punctuation',

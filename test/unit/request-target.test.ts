@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { assertUnambiguousTarget, queryStart, type TargetRules } from '../../src/http/request-target.ts';
+import { assertUnambiguousTarget, queryStart, requireReadings } from '../../src/http/request-target.ts';
+import { nothingPasses, type PassedSpellings } from '../../src/rules/passed-spellings.ts';
 
-const strict: TargetRules = { passSemicolons: false, passEncodedSlashes: false };
-const lax: TargetRules = { passSemicolons: true, passEncodedSlashes: true };
+const lax: PassedSpellings = { ...nothingPasses, semicolons: true, encodedSlashes: true };
 
-function isRefused(target: string, rules = strict): boolean {
+function isRefused(target: string, passed = nothingPasses): boolean {
   try {
-    assertUnambiguousTarget(target, queryStart(target), rules);
+    const end = queryStart(target);
+    if (!assertUnambiguousTarget(target, end, passed)) requireReadings(target.slice(0, end));
     return false;
   } catch (error) {
     return (error as { code: string }).code === 'bad_request';
@@ -130,10 +131,74 @@ t.test('paths: pass lets through separators and nothing else', (t) => {
 });
 
 t.test('each pass stands for its own', (t) => {
-  t.notOk(isRefused('/a;b', { passSemicolons: true, passEncodedSlashes: false }));
-  t.ok(isRefused('/a%2Fb', { passSemicolons: true, passEncodedSlashes: false }));
-  t.notOk(isRefused('/a%2Fb', { passSemicolons: false, passEncodedSlashes: true }));
-  t.ok(isRefused('/a;b', { passSemicolons: false, passEncodedSlashes: true }));
+  const spellings: Record<keyof PassedSpellings, readonly string[]> = {
+    semicolons: ['/a;b', '/a%3bb'],
+    encodedSlashes: ['/a%2Fb'],
+    encodedDelimiters: ['/a%23b', '/a%3Fb'],
+    encodedPercent: ['/a%2541b', '/a%252520b'],
+    encodedBackslashes: ['/a%5cb', '/a%5Cb'],
+  };
+  for (const rule of Object.keys(spellings) as (keyof PassedSpellings)[])
+    for (const [other, targets] of Object.entries(spellings))
+      for (const target of targets)
+        t.equal(isRefused(target, { ...nothingPasses, [rule]: true }), rule !== other, `${target}, ${rule}`);
+  t.end();
+});
+
+t.test('no spelling that passes hides what none may have', (t) => {
+  const everything: PassedSpellings = {
+    semicolons: true,
+    encodedSlashes: true,
+    encodedDelimiters: true,
+    encodedPercent: true,
+    encodedBackslashes: true,
+  };
+  const passed = [
+    ...[
+      '/Zo%C3%AB%20%231%3F.txt',
+      '/C%23%20a%3bb%20100%25.bin',
+      '/50%2525.txt',
+      '/a%5cb',
+      '/%2523',
+      '/a%2f%2fb',
+    ],
+    ...[
+      '/%25252520',
+      '/%25zz',
+      '/%25',
+      '/a%25C3%25A9',
+      '/...%3b',
+      '/a..%23',
+      '/%25zz%2520',
+      '/a%252fb',
+      '/..a%2f',
+    ],
+  ];
+  for (const target of passed) t.notOk(isRefused(target, everything), target);
+  const dots = [
+    '..%23',
+    '.%3fx',
+    '..%5cx',
+    'x%5c..',
+    '%252e',
+    '%252e%252e/x',
+    '..%252fx',
+    '..%25253bx',
+    '%25252525252e',
+  ];
+  const others = [
+    '%2500',
+    '%25250a',
+    '%25C3',
+    '%25ff/x',
+    '%25C2%2585',
+    '%C3%25A9',
+    '%2525252520',
+    'a\\b',
+    '/a',
+    'a#b',
+  ];
+  for (const target of [...dots, ...others]) t.ok(isRefused(`/a/${target}`, everything), target);
   t.end();
 });
 

@@ -1,8 +1,9 @@
-import { laxReadings } from '../../rules/lax-path.ts';
+import { decodedLength, readPath } from '../../rules/lax-path.ts';
 import { suggestionOrNames } from '../../rules/nearest-name.ts';
 import { createMayBeRead, defaultApiPath, type OptionalEndpoint, ownAreas } from '../../rules/own-areas.ts';
 import { keyOf } from '../report/problems.ts';
 import { noUpstream } from '../sections/routes.ts';
+import { passedBy } from '../values/passed-by.ts';
 import { problemOfRoutePath } from '../values/route-path.ts';
 import type { Rule } from './rule.ts';
 
@@ -17,18 +18,19 @@ const eachHasOnePath: Rule = ({ routes = [] }, { report, isWritten }) => {
   }
 };
 
-const pathsAreUnambiguous: Rule = ({ routes = [], paths }, { report }) => {
-  const tolerance = {
-    // With a broken switch the laxer reading is assumed, so that a valid path isn't reported.
-    semicolons: paths?.semicolons !== 'refuse',
-    encodedSlashes: paths?.encoded_slashes !== 'refuse',
-  };
-  for (const [index, route] of routes.entries())
+const pathsAreUnambiguous: Rule = ({ routes = [], paths }, { report, isWritten }) => {
+  for (const [index, route] of routes.entries()) {
+    const passed = passedBy((key) => {
+      const isOwn = isWritten(['routes', index, 'paths', key]);
+      // With a broken switch the laxer reading is assumed, so that a valid path isn't reported.
+      return (isOwn ? route?.paths?.[key] : paths?.[key]) !== 'refuse';
+    });
     for (const kind of kinds) {
       const path = route?.[kind];
-      const problem = path === undefined ? undefined : problemOfRoutePath(path, tolerance);
+      const problem = path === undefined ? undefined : problemOfRoutePath(path, passed);
       if (problem !== undefined) report(['routes', index, kind], problem);
     }
+  }
 };
 
 const pathsDiffer: Rule = ({ routes = [] }, { report }) => {
@@ -130,12 +132,15 @@ const browserRoutesHaveSessions: Rule = ({ routes = [], web }, { report, isWritt
 // request.
 const closerReadingsLeaveSome: Rule = ({ routes = [] }, { report }) => {
   for (const kind of kinds) {
-    const readings = routes.map((route) => laxReadings(route?.[kind] ?? '').filter((path) => path !== ''));
+    const readings = routes.map((route) => {
+      const path = route?.[kind];
+      return path === undefined ? [] : readPath(path).paths;
+    });
     for (const [index, own] of readings.entries()) {
-      const shortest = Math.min(...own.map((path) => path.length));
+      const shortest = Math.min(...own.map(decodedLength));
       const closer = readings.findIndex(
         (others, other) =>
-          other !== index && others.some((path) => path.length > shortest && own.includes(path)),
+          other !== index && others.some((path) => decodedLength(path) > shortest && own.includes(path)),
       );
       if (closer >= 0)
         report(

@@ -3,6 +3,7 @@ import { size, timeout } from '../values/durations-and-sizes.ts';
 import { withoutTrailingSlash } from '../values/route-path.ts';
 import { matching, text } from '../values/scalars.ts';
 import { scopeList } from '../values/scope-names.ts';
+import { pathsOfRoute } from './paths.ts';
 
 // The methods Node's parser knows, without TRACE and CONNECT, which are 405 everywhere. The list is closed, because a
 // misspelt method would leave the intended one to the laxer entry.
@@ -110,6 +111,7 @@ const route = z.strictObject({
     .describe(
       'upstream: CORS of this route is the upstream’s own, its preflights included, whatever cors.origins says. Can’t be combined with preflight.',
     ),
+  paths: pathsOfRoute,
   max_body: size({ min: 0 })
     .optional()
     .describe('Maximum size of a request body, beyond it 413; if omitted, no limit.'),

@@ -11,6 +11,7 @@ import { forwardAuth } from './forward-auth.ts';
 import { identityProviders } from './identity-providers.ts';
 import { limits, listen, loginThrottle, management, shutdown, workers } from './listeners.ts';
 import { scopeSets, users } from './managed.ts';
+import { paths } from './paths.ts';
 import { routes } from './routes.ts';
 import { stores } from './stores.ts';
 import { upstreams } from './upstreams.ts';
@@ -36,19 +37,6 @@ const endpoints = z
   .prefault({})
   .describe(
     'Servers of the endpoints that are not always Postern’s: own, upstream, or off (404). If api_path is not /api, upstream is 404, too.',
-  );
-
-const paths = z
-  .strictObject({
-    semicolons: z.enum(['refuse', 'pass']).prefault('refuse').describe('Paths with ;: refuse or pass.'),
-    encoded_slashes: z
-      .enum(['refuse', 'pass'])
-      .prefault('refuse')
-      .describe('Paths with %2f: refuse or pass.'),
-  })
-  .prefault({})
-  .describe(
-    'Spellings that upstreams interpret differently; refuse them unless every upstream is known to agree.',
   );
 
 /** The name of a header (RFC 9110 §5.1). */

@@ -226,6 +226,11 @@ export const wrongRelations: readonly WrongConfiguration[] = [
     "2:24: routes[0].exact: can't be combined with prefix",
   ],
   [
+    'a spelling that the route of a path refuses',
+    'paths: { semicolons: pass }\nupstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: "/a;b", upstream: app, paths: { semicolons: refuse } }]',
+    '3:20: routes[0].prefix: must not contain ; while paths.semicolons is refuse (/a;b)',
+  ],
+  [
     'a route without a path',
     'upstreams: { app: { url: builtin:echo } }\nroutes: [{ upstream: app }]',
     '2:10: routes[0]: must have prefix or exact',

@@ -88,6 +88,11 @@ export const wrongValues: readonly WrongConfiguration[] = [
     '1:26: upstreams.app.url: must be without a path, http://127.0.0.1:9000: paths are forwarded as they are (http://127.0.0.1:9000/api)',
   ],
   [
+    'a spelling of paths that neither passes nor is refused',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, paths: { encoded_percent: allow } }]',
+    '2:63: routes[0].paths.encoded_percent: must be one of refuse, pass (allow)',
+  ],
+  [
     'an upstream without a scheme',
     'upstreams: { app: { url: 127.0.0.1:9000 } }',
     '1:26: upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (127.0.0.1:9000)',
