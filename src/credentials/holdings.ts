@@ -128,18 +128,15 @@ export function createHoldings(
         scopeSets: scopeSets.filter((id) => held.scopeSets.includes(id)),
       };
     },
-    namesOf(sets, { scopeSets }, scopes, isRestricted) {
-      if (scopeSets.length === 0) return none.scopes;
-      const has = new Set(scopes);
-      const isKnownBy = (set: ScopeSet) => {
-        const given = heldScopes([], [set], catalogue);
-        return given.every((scope) => has.has(scope)) && !(isRestricted && given.length === 0);
-      };
-      return sets
-        .filter((set) => scopeSets.includes(set.id) && isKnownBy(set))
-        .map(({ name }) => name)
-        .sort();
-    },
+    namesOf: (sets, { scopeSets }, scopes, isRestricted) =>
+      scopeSets.length === 0
+        ? none.scopes
+        : namesOfKnown(
+            sets.filter(({ id }) => scopeSets.includes(id)),
+            new Set(scopes),
+            isRestricted,
+            catalogue,
+          ),
     scopesOf: (sets) => heldScopes([], sets, catalogue),
     grantableBy(issuer) {
       const grants = configuredBy(issuer);
@@ -149,6 +146,23 @@ export function createHoldings(
       };
     },
   };
+}
+
+/** Names of the held sets by which a service may know a caller with these scopes, see {@link Holdings.namesOf}. */
+function namesOfKnown(
+  held: readonly ScopeSet[],
+  scopes: ReadonlySet<string>,
+  isRestricted: boolean,
+  catalogue: ReadonlySet<string>,
+): readonly string[] {
+  const isKnownBy = (set: ScopeSet) => {
+    const given = heldScopes([], [set], catalogue);
+    return given.every((scope) => scopes.has(scope)) && !(isRestricted && given.length === 0);
+  };
+  return held
+    .filter(isKnownBy)
+    .map(({ name }) => name)
+    .sort();
 }
 
 function holdingsOf({ user: { scopes, scopeSets }, grants, sets }: UserWithSets): UserHoldings {
