@@ -53,6 +53,7 @@ const phrases = [
   'no credential',
   'web cookie on a route without browser: true',
   'two credentials',
+  'authorization beside the sign-in',
   'not a bearer token',
   'access token malformed',
   'api key as a bearer token',

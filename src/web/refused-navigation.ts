@@ -1,10 +1,12 @@
 import { Refusal, type ValidationError } from '../errors.ts';
 import type { RefusedRequest } from '../http/exchange.ts';
 import { isNavigation } from '../http/navigation.ts';
+import { isBesideSignIn } from '../http/presented-credential.ts';
 import type { InsteadOf, RefusalParts, Reply } from '../http/reply.ts';
 import { areaFields, htmlContent, redirection, type WebArea } from './area.ts';
 import { ledToSignIn } from './led-to-sign-in.ts';
 import { errorPage } from './pages/error.ts';
+import { passwordOfAnother } from './pages/error-words.ts';
 import { otherNamePage } from './pages/other-name.ts';
 import { formPageOf, isReturnTo } from './return-to.ts';
 
@@ -17,7 +19,8 @@ type PagesOfRefusals = Pick<
 
 /**
  * Creates the function that replaces refusals in JSON for browsers: a navigation gets a page or, if no one is signed in, a
- * redirect to the sign-in page. A 401 that stays JSON names that page in `sign_in`.
+ * redirect to the sign-in page, unless the browser itself sent what was refused. A 401 that stays JSON names that page in
+ * `sign_in`.
  */
 export function createRefusedNavigation(area: PagesOfRefusals): InsteadOf {
   const { path, isPagePath } = area;
@@ -30,7 +33,8 @@ export function createRefusedNavigation(area: PagesOfRefusals): InsteadOf {
     const isInArea = isPagePath(request.path);
     if (!request.isOnBrowserRoute && !isInArea) return null;
     if (!isForPeople) return parts.status === 401 ? withSignIn(parts, path) : null;
-    if (parts.code === 'not_authenticated' && request.isOnBrowserRoute && reads)
+    const isLed = parts.code === 'not_authenticated' && request.isOnBrowserRoute && reads;
+    if (isLed && !isBesideSignIn(request, parts.status))
       return ledToSignIn(area, request, request.target, request.path);
     const headers = isInArea ? parts.headers : [...parts.headers, ...areaFields];
     return { status: parts.status, headers, content: htmlContent(pageOf(area, request, refusal, parts)) };
@@ -57,6 +61,7 @@ function pageOf(
   const returnTo = isReturnTo(target) ? target : null;
   return errorPage(area.site, {
     ...reference,
+    ...(isBesideSignIn(request, status) && { words: passwordOfAnother }),
     missingScopes: about.missingScopes,
     retryAfterSeconds: about.retryAfterSeconds,
     returnTo: isRepeatable ? returnTo : formPageOf(head, area),

@@ -156,6 +156,13 @@ const byCode: Readonly<Record<RefusalCode, ErrorWords>> = {
   },
 };
 
+/** The words for a refused password or key that the browser sent by itself, whatever the code. */
+export const passwordOfAnother: ErrorWords = {
+  heading: 'Your browser sent another password',
+  text: 'With its request, your browser sent a password or key that this site does not take, probably one of another application. Close all windows of your browser, or delete what it keeps for this address. Then open this page again.',
+  steps: ['retry', 'home'],
+};
+
 /** The words for a code; for a code that this release doesn't know, the words for its status. */
 export function errorWords(code: string, status: number): ErrorWords {
   if (Object.hasOwn(byCode, code)) return byCode[code as RefusalCode];

@@ -4,7 +4,7 @@ import { renderPage } from '../components/layout.ts';
 import { html } from '../html.ts';
 import { returnToQuery } from '../return-to.ts';
 import type { Site } from '../site.ts';
-import { errorWords, type NextStep } from './error-words.ts';
+import { type ErrorWords, errorWords, type NextStep } from './error-words.ts';
 import { waitText } from './problem.ts';
 
 /** Facts about a refusal for administrators. */
@@ -18,6 +18,8 @@ export interface Reference {
 
 /** State of the page for a refused navigation. */
 export interface ErrorPage extends Reference {
+  /** Words for this refusal; default: those of its code. */
+  readonly words?: ErrorWords;
   readonly missingScopes?: readonly string[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
   /** Path and query to return to after signing in, such as those of the form's page; null: none. */
@@ -31,8 +33,8 @@ export interface ErrorPage extends Reference {
 /** Renders a refusal: its cause, the next steps, and facts for the administrator. */
 export function errorPage(site: Site, error: ErrorPage): string {
   const { code, status, missingScopes = [], retryAfterSeconds, isRepeatable } = error;
-  const { heading, textOfForm, steps, ...words } = errorWords(code, status);
-  const text = (!isRepeatable && textOfForm) || words.text;
+  const { heading, text: ofPage, textOfForm = ofPage, steps } = error.words ?? errorWords(code, status);
+  const text = isRepeatable ? ofPage : textOfForm;
   return renderPage(site, {
     heading,
     wrong: true,

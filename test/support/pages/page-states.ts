@@ -2,6 +2,7 @@ import { type RefusalCode, refusals } from '../../../src/errors.ts';
 import { activatedPage, activatePage } from '../../../src/web/pages/activate.ts';
 import { echoPage } from '../../../src/web/pages/echo.ts';
 import { errorPage } from '../../../src/web/pages/error.ts';
+import { passwordOfAnother } from '../../../src/web/pages/error-words.ts';
 import { homePage } from '../../../src/web/pages/home.ts';
 import { invitationPage, invitationRedeemedPage } from '../../../src/web/pages/invitation.ts';
 import { otherNamePage } from '../../../src/web/pages/other-name.ts';
@@ -217,6 +218,7 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
     endSessionPage(site, { provider: 'Acme Login', url: 'https://login.example.com/end?state=1' }),
   'error-sign-in': (site) => errorOf(site, 'not_authenticated'),
   'error-sign-in-form': (site) => errorOf(site, 'not_authenticated', { isRepeatable: false }),
+  'error-password-of-another': (site) => errorOf(site, 'not_authenticated', { words: passwordOfAnother }),
   'error-scope': (site) =>
     errorOf(site, 'insufficient_scope', {
       detail: 'Missing scope: store:read store:write',
