@@ -55,6 +55,15 @@ export function isApiKey(raw: string): boolean {
   return claimed === crc32(raw.slice(prefixLength + 1, checksumStart));
 }
 
+/** The prefix of the key that begins at an index of a text, whatever follows the key; undefined if none begins there. */
+export function keyPrefixAt(text: string, start: number): string | undefined {
+  let end = start;
+  while (end < start + maxPrefixLength && isPrefixCode(text.charCodeAt(end))) end++;
+  if (text.charCodeAt(end) !== underscore) return undefined;
+  const key = text.slice(start, end + 1 + randomLength + checksumLength);
+  return isApiKey(key) ? text.slice(start, end) : undefined;
+}
+
 function isPrefixCode(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39);
 }

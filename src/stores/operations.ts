@@ -29,6 +29,7 @@ export const recordsOperations = {
   findScopeSetByName: 'read',
   findApiKeyByHash: 'read',
   findApiKey: 'read',
+  apiKeyPrefixes: 'read',
   listApiKeys: 'read',
   createApiKeyRecord: 'write',
   deleteApiKey: 'write',

@@ -115,6 +115,8 @@ export interface Records
   /** `hash` is the SHA-256 of the raw key. */
   findApiKeyByHash(hash: Uint8Array): Awaitable<ApiKeyWithOwner | undefined>;
   findApiKey(id: string): Awaitable<ApiKeyWithOwner | undefined>;
+  /** Every prefix that a key ever had, those of deleted keys included. A new one changes `version`. */
+  apiKeyPrefixes(): Awaitable<readonly string[]>;
   listApiKeys(query: ApiKeyQuery): Awaitable<ListPage<ListedApiKey>>;
   /**
    * Creates a key. Refuses `not_authenticated` when its owner is disabled, or when the credential that mints it is gone: the

@@ -58,6 +58,19 @@ export function runApiKeysSuite({ name, create }: RecordsFactory): void {
       t.match(await store.findApiKey(id), { key: { createdBy: 'heir', origin: null } }, id);
   });
 
+  t.test(`${name}: the prefix of a key is kept when the key is gone`, async (t) => {
+    const { store } = await create(t);
+    t.strictSame(await store.apiKeyPrefixes(), []);
+    await createUser(store, newUser('owner'), 'owner');
+    const before = store.version();
+    await createApiKey(store, newKey('k'), hashOf('k'));
+    t.not(store.version(), before, 'a process that knows the prefixes notices');
+    await createApiKey(store, newKey('l'), hashOf('l'));
+    await createApiKey(store, newKey('m', { hint: 'acme1_wxyz' }), hashOf('m'));
+    await store.deleteApiKey('m', { children: false });
+    t.strictSame([...(await store.apiKeyPrefixes())].sort(), ['acme1', 'pst']);
+  });
+
   t.test(`${name}: a revoked credential mints nothing`, async (t) => {
     const { store, advance } = await create(t);
     const refusal = { code: 'not_authenticated' };

@@ -49,7 +49,7 @@ if (requirePostgres(t)) {
     await server.query(`INSERT INTO ${access.address.schema}.postern_migrations (number) VALUES (99)`);
     const refused = openPostgresRecords({ access, now, ...recordsLimits });
     await t.rejects(refused, StoreOpenError);
-    await t.rejects(refused, { message: /schema version 99; this version of Postern supports up to 11/ });
+    await t.rejects(refused, { message: /schema version 99; this version of Postern supports up to 12/ });
     await t.rejects(refused, { message: /^postgres:\/\/127\.0\.0\.1:\d+\/postern\?schema=test_/ });
   });
 

@@ -36,6 +36,8 @@ const insertKey = `INSERT INTO api_keys
   (id, hash, label, hint, scopes, created, created_by, parent, session, origin, expires, last_used)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING version`;
 
+const selectPrefixes = 'SELECT prefix FROM api_key_prefixes';
+
 /** Gives a key to another owner. This clears the origin: the key wasn't minted in a session of the new owner. */
 const setOwner = 'UPDATE api_keys SET created_by = ?, origin = NULL, version = version + 1 WHERE id = ?';
 
@@ -55,7 +57,7 @@ const orderColumns = {
 
 /** API keys in SQL; `now` is the clock, in epoch milliseconds. */
 export function createApiKeys(database: SqlDatabase, now: () => number) {
-  const { dialect, one, snapshot } = database;
+  const { dialect, one, many, snapshot } = database;
   // In a subquery: with a parameter in the join itself, SQLite would plan the statement each time, at ten times the cost.
   const select = `${selectApiKeyWithOwner(dialect)} WHERE k.${dialect.keyRow} = (SELECT ${dialect.keyRow} FROM api_keys`;
   const byHash = `${select} WHERE hash = ?)`;
@@ -118,6 +120,10 @@ export function createApiKeys(database: SqlDatabase, now: () => number) {
       ),
     findApiKeyByHash: (hash) => one(byHash, [hash], toApiKeyWithOwner),
     findApiKey: (id) => one(byId, [id], toApiKeyWithOwner),
+    apiKeyPrefixes: () =>
+      many(selectPrefixes, [], (rows: readonly { readonly prefix: string }[]) =>
+        rows.map(({ prefix }) => prefix),
+      ),
     listApiKeys: (query) => snapshot(() => list(query)),
     async deleteApiKey(id, { children, judge }, audit) {
       const removed = await writeAudited(database, now, () => remove(id, children, judge), audit);

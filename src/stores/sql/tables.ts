@@ -44,6 +44,8 @@ export const recordsTables: readonly Table[] = [
     ],
     key: ['id'],
   },
+  // A trigger fills it when the keys are copied.
+  { name: 'api_key_prefixes', columns: ['prefix'], key: ['prefix'], isSeeded: true },
   { name: 'api_key_scope_sets', columns: ['key_id', 'set_id'], key: ['key_id', 'set_id'] },
   { name: 'removed_api_keys', columns: ['id', 'parent'], key: ['id'] },
   {
