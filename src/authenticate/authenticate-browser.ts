@@ -1,14 +1,9 @@
 import type { Principal } from '../credentials/principal.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { presentsCredential } from '../http/presented-credential.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { WebCookieAuthenticator } from './web-cookie.ts';
-
-/** Identifies the caller on a browser route; null without a credential. Refuses as {@link Authenticate} does. */
-export type AuthenticateBrowser = (
-  exchange: Exchange,
-  otherSchemesPass: boolean,
-) => Awaitable<Principal | null>;
 
 /**
  * Creates the authentication of browser routes: the web cookie counts if the request has no other credential. `clearing`:
@@ -18,7 +13,7 @@ export function createAuthenticateBrowser(options: {
   readonly authenticate: Authenticate;
   readonly webCookie: WebCookieAuthenticator;
   readonly clearing: readonly string[];
-}): AuthenticateBrowser {
+}): Authenticate {
   const { authenticate, webCookie, clearing } = options;
 
   function judge(exchange: Exchange, found: Principal | 'absent' | 'ended'): Principal | null {
@@ -28,11 +23,16 @@ export function createAuthenticateBrowser(options: {
     return found;
   }
 
-  return (exchange, otherSchemesPass) => {
-    const { head, method } = exchange;
-    const caller = authenticate(head, otherSchemesPass);
-    if (caller !== null || head.authorizationCount + head.apiKeyCount > 0) return caller;
-    const found = webCookie(head, method);
+  function orByCookie(exchange: Exchange, caller: Principal | null): Awaitable<Principal | null> {
+    if (caller !== null || presentsCredential(exchange)) return caller;
+    const found = webCookie(exchange.head, exchange.method);
     return found instanceof Promise ? found.then((one) => judge(exchange, one)) : judge(exchange, found);
+  }
+
+  return (exchange, rules) => {
+    const caller = authenticate(exchange, rules);
+    return caller instanceof Promise
+      ? caller.then((found) => orByCookie(exchange, found))
+      : orByCookie(exchange, caller);
   };
 }

@@ -3,8 +3,7 @@ import { PrincipalCache, type VerifiedCredential } from '../credentials/principa
 import type { WebCookies } from '../credentials/web-cookie.ts';
 import { Refusal } from '../errors.ts';
 import { cookieValues } from '../http/cookies.ts';
-import { type IsKnownOrigin, isForeignPage } from '../http/foreign-page.ts';
-import { isNavigation } from '../http/navigation.ts';
+import { type IsKnownOrigin, isFollowedLink, isForeignPage, isOfOtherHost } from '../http/foreign-page.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { asksToUpgrade } from '../http/websocket-protocols.ts';
 import { keptText } from '../http1/message/copied-text.ts';
@@ -117,8 +116,7 @@ function webCookieCounts(head: RequestHead, method: string, origins: WebCookieOr
     if (isForeign) throw new Refusal('cross_site');
     return true;
   }
-  // Without Fetch metadata, a script that asks for HTML still states its origin, but a browser that follows a link doesn't.
-  if (isNavigation(head) && (head.secFetchMode !== '' || head.originCount === 0)) return true;
-  const isOther = /\b(?:same|cross)-site\b/i.test(head.secFetchSite) || isForeign;
+  if (isFollowedLink(head)) return true;
+  const isOther = isOfOtherHost(head) || isForeign;
   return !isOther || (head.originCount === 1 && origins.isCors(head.origin));
 }

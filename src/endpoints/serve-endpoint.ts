@@ -1,5 +1,6 @@
 import { type Principal, requireScopes } from '../credentials/principal.ts';
 import { Refusal } from '../errors.ts';
+import { isBasic } from '../http/basic-credentials.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Replies, Reply } from '../http/reply.ts';
 import { assertDeclaredSize, WholeBody } from '../http/request-body.ts';
@@ -11,8 +12,8 @@ import type { OwnMatch } from './routes.ts';
 /** Responds to an exchange on one of Postern's own paths. Never rejects. */
 export type ServeEndpoint = (exchange: Exchange, match: OwnMatch) => Promise<void>;
 
-/** Identifies the caller by the credential in the head, or null; `otherSchemesPass` ignores other schemes of `Authorization`. */
-type Identify = (head: RequestHead, otherSchemesPass: boolean) => Awaitable<Principal | null>;
+/** Identifies the caller by the request's credential, or null; `otherSchemesPass` ignores other schemes of `Authorization`. */
+type Identify = (exchange: Exchange, otherSchemesPass: boolean) => Awaitable<Principal | null>;
 
 /** Request to an own endpoint whose body is still arriving. It is ended if the credential that it was sent with ends. */
 interface OpenRequest {
@@ -83,27 +84,27 @@ class OwnCall {
   }
 
   respond(endpoint: AnyEndpoint): Promise<Reply> {
-    const { head } = this.#exchange;
+    const exchange = this.#exchange;
     if (endpoint.guard === 'open')
       return this.#unguarded<'open'>(endpoint as Endpoint<'open'>, async () => null);
     if (endpoint.guard === 'sign_out')
       return this.#unguarded<'sign_out'>(endpoint as Endpoint<'sign_out'>, () =>
-        sessionIfValid(this.#identify, head),
+        sessionIfValid(this.#identify, exchange),
       );
     if (endpoint.guard === 'session')
       return this.#guarded<'session'>(endpoint as Endpoint<'session'>, [], () =>
-        requireSession(this.#identify, head),
+        requireSession(this.#identify, exchange),
       );
     const { scopes } = endpoint.guard;
     return this.#guarded<ScopeGuard>(endpoint as Endpoint, scopes, () =>
-      requireCaller(this.#identify, head, scopes),
+      requireCaller(this.#identify, exchange, scopes),
     );
   }
 
   /** Records the caller for the log, also when the guard refuses the request. */
-  readonly #identify: Identify = async (head, otherSchemesPass) => {
-    const principal = await this.#options.authenticate(head, otherSchemesPass);
-    if (principal !== null) this.#exchange.caller = principal;
+  readonly #identify: Identify = async (exchange, otherSchemesPass) => {
+    const principal = await this.#options.authenticate(exchange, otherSchemesPass);
+    if (principal !== null) exchange.caller = principal;
     return principal;
   };
 
@@ -183,18 +184,18 @@ class OwnCall {
  */
 async function requireCaller(
   identify: Identify,
-  head: RequestHead,
+  exchange: Exchange,
   scopes: readonly string[],
 ): Promise<Principal> {
-  const principal = await identify(head, false);
+  const principal = await identify(exchange, false);
   if (principal === null) throw new Refusal('not_authenticated');
   requireScopes(principal, scopes);
   return principal;
 }
 
 /** The caller of an endpoint that admits only sessions. Rejects with `session_required`, and as {@link requireCaller}. */
-async function requireSession(identify: Identify, head: RequestHead): Promise<Principal> {
-  const principal = await requireCaller(identify, head, []);
+async function requireSession(identify: Identify, exchange: Exchange): Promise<Principal> {
+  const principal = await requireCaller(identify, exchange, []);
   if (principal.kind === 'api_key') throw new Refusal('session_required');
   return principal;
 }
@@ -203,18 +204,19 @@ async function requireSession(identify: Identify, head: RequestHead): Promise<Pr
  * The session of a valid bearer token, for sign-out: an invalid token counts as absent, because the cookie alone is enough.
  * Rejects with `session_required` for an API key.
  */
-async function sessionIfValid(identify: Identify, head: RequestHead): Promise<Principal | null> {
+async function sessionIfValid(identify: Identify, exchange: Exchange): Promise<Principal | null> {
   try {
-    const principal = await identify(head, true);
+    const principal = await identify(exchange, true);
     if (principal?.kind === 'api_key') throw new Refusal('session_required');
     return principal;
   } catch (error) {
-    if (error instanceof Refusal && isInvalidBearer(error, head)) return null;
+    if (error instanceof Refusal && isInvalidBearer(error, exchange.head)) return null;
     throw error;
   }
 }
 
 /** True for a bearer token that was refused; with `api_keys.bearer` it may have been refused as an API key. */
-function isInvalidBearer({ code }: Refusal, { apiKeyCount }: RequestHead): boolean {
-  return code === 'invalid_token' || (code === 'invalid_api_key' && apiKeyCount === 0);
+function isInvalidBearer({ code }: Refusal, { authorization, apiKeyCount }: RequestHead): boolean {
+  if (code === 'invalid_token') return true;
+  return code === 'invalid_api_key' && apiKeyCount === 0 && !isBasic(authorization);
 }

@@ -1,5 +1,5 @@
 import type { Authenticate } from '../authenticate/authenticate.ts';
-import { type AuthenticateBrowser, createAuthenticateBrowser } from '../authenticate/authenticate-browser.ts';
+import { createAuthenticateBrowser } from '../authenticate/authenticate-browser.ts';
 import type { PrincipalOfSession } from '../authenticate/session-principal.ts';
 import { createWebCookieAuthenticator, type WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
 import type { ReadFile } from '../config/configured-files.ts';
@@ -22,7 +22,8 @@ export interface BrowserParts {
     readonly webCookie: WebCookieAuthenticator;
     readonly echoPage: EchoPage;
   } | null;
-  readonly authenticateBrowser: AuthenticateBrowser;
+  /** Identifies callers on browser routes. */
+  readonly authenticateBrowser: Authenticate;
   readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
   /** Further headers of Postern's own responses on a path, names and values in turn. */
   readonly fieldsOn: (path: string) => readonly string[];
@@ -49,7 +50,7 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
   if (config.web === undefined)
     return {
       web: null,
-      authenticateBrowser: (exchange, otherSchemesPass) => authenticate(exchange.head, otherSchemesPass),
+      authenticateBrowser: authenticate,
       assertNoServiceWorker: null,
       fieldsOn: fieldsOnProviderPaths,
       insteadOf: () => null,

@@ -1,30 +1,24 @@
-import { createApiKeyAuthenticator } from '../authenticate/api-key.ts';
-import { createAuthenticate, createBearerTokenAuthenticator } from '../authenticate/authenticate.ts';
-import { createHeldNow } from '../authenticate/held-now.ts';
-import { createSessionPrincipals } from '../authenticate/session-principal.ts';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
 import { catalogueOf } from '../config/values/scope-names.ts';
-import { accessTokenUse, createAccessTokens } from '../credentials/access-token.ts';
-import { createHoldings, type Holdings } from '../credentials/holdings.ts';
-import { KeyRing } from '../credentials/key-ring.ts';
-import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
+import { createHoldings } from '../credentials/holdings.ts';
 import { createIsProviderOAuthPath } from '../endpoints/provider-paths.ts';
 import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { pageStartCookiePrefix, startCookiePrefix } from '../endpoints/start-cookies.ts';
 import type { CookieAttributes, OwnCookies } from '../http/cookies.ts';
 import { type Cors, createCors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { createKnownOrigins, type IsKnownOrigin } from '../http/foreign-page.ts';
+import { createKnownOrigins } from '../http/foreign-page.ts';
 import { hstsFields } from '../http/hsts.ts';
 import { createFindOtherName } from '../http/other-name.ts';
 import { createReplies, type Replies } from '../http/reply.ts';
 import { createForward } from '../proxy/create-forward.ts';
 import type { Forward } from '../proxy/forward-options.ts';
 import { prepareKeys } from '../runtime/key-rotation.ts';
-import { traceAuthenticate, traceForward } from '../runtime/spans.ts';
+import { traceForward } from '../runtime/spans.ts';
 import { composeAssertions } from './assertions.ts';
 import { type BrowserParts, composeBrowser } from './browser.ts';
+import { composeCallers } from './callers.ts';
 import { composeEndpoints } from './endpoints.ts';
 import { composeDecisions } from './forward-auth.ts';
 import { Gateway } from './gateway.ts';
@@ -35,6 +29,10 @@ import { composeRoutes } from './routes.ts';
 
 /** Time limit for the whole body of a request to one of Postern's own endpoints, ms. */
 const ownBodyTimeoutMs = 30_000;
+
+/** Rules of own endpoints for credentials, and those of the sign-out, where other schemes are ignored. */
+const ofEndpoints = { isPublic: false, passesAuthorization: false };
+const ofSignOut = { isPublic: true, passesAuthorization: false };
 
 /** Builds the gateway of a configuration. Rejects if a file that the configuration names can't be used. */
 export async function composeGateway(
@@ -51,7 +49,7 @@ export async function composeGateway(
   const isKnownOrigin = createKnownOrigins(ownOrigins(config), cors);
   await prepareKeys(config, lasting.keys);
   const assertions = composeAssertions(config, lasting);
-  const callers = composeCallers(config, lasting, holdings, isKnownOrigin);
+  const callers = await composeCallers(config, lasting, holdings, isKnownOrigin);
   const { authenticate, heldNow } = callers;
   const browser = await composeBrowser(config, { ...lasting, ...callers, readFile, isKnownOrigin, cors });
   noteCookies(config, cookie, browser.web, lasting);
@@ -89,7 +87,7 @@ export async function composeGateway(
     cors,
     own,
     serveEndpoint: createServeEndpoint({
-      authenticate,
+      authenticate: (exchange, isPublic) => authenticate(exchange, isPublic ? ofSignOut : ofEndpoints),
       heldNow,
       openRequests: streams,
       isProviderOAuthPath: createIsProviderOAuthPath(config.api_path),
@@ -155,46 +153,6 @@ function composeForward(config: Config, lasting: LastingParts, cors: Cors, repli
 /** Postern's own cookies, which no upstream sees or sets. */
 function ownCookies({ cookieNames, startCookiePrefixes }: LastingParts): OwnCookies {
   return { names: [...cookieNames], prefixes: [...startCookiePrefixes] };
-}
-
-/** Builds the parts that identify callers. */
-function composeCallers(
-  config: Config,
-  { stores: { records, sessions }, keys, recentUse, metrics, tracing, now }: LastingParts,
-  holdings: Holdings,
-  isKnownOrigin: IsKnownOrigin,
-) {
-  const { tenant } = config;
-  const { algorithm, access_lifetime: lifetimeMs } = config.tokens;
-  const tokens = createAccessTokens({
-    issuer: config.base_url,
-    keys: new KeyRing(keys, accessTokenUse),
-    algorithm,
-    lifetimeMs,
-    now,
-  });
-  const verified = createVerifiedTokens(tokens, { now });
-  const principalOf = createSessionPrincipals({ sessions, records, holdings, tenant });
-  const authenticate = createAuthenticate({
-    bearerToken: createBearerTokenAuthenticator(verified, principalOf),
-    apiKey: createApiKeyAuthenticator({
-      records,
-      recentUse,
-      holdings,
-      tenant,
-      verifications: metrics.keyVerifications,
-      now,
-    }),
-    takesBearerKeys: config.api_keys.bearer,
-    isKnownOrigin,
-  });
-  return {
-    tokens,
-    principalOf,
-    authenticate: traceAuthenticate(authenticate, tracing),
-    heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
-    activeSessions: verified.sessions,
-  };
 }
 
 function refreshCookie({ base_url, sessions: { cookie } }: Config): CookieAttributes {

@@ -70,6 +70,7 @@ export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
   function judgeRoute(exchange: Exchange, route: Route, preflight: boolean): Awaitable<Verdict> {
     exchange.route = route.label;
     exchange.leavesCors = route.leavesCors;
+    exchange.challenge = route.challenge;
     if (via !== null) {
       if (!isForwarding(route)) throw new Refusal('not_found', { reason: 'no route' });
       exchange.isOnBrowserRoute = route.isForBrowsers;

@@ -5,8 +5,8 @@ import { isBesideSignIn } from '../http/presented-credential.ts';
 import type { Reason } from '../reasons.ts';
 
 /**
- * The reason why the sign-in of a refused browser didn't admit it, or an empty text: the request had no web cookie, or was refused
- * for another reason. `cookieName`: name of the web cookie; null: there is none.
+ * The reason why the sign-in of a refused browser didn't admit it, or an empty text: the request had no web cookie, or was
+ * refused for another reason. `cookieName`: name of the web cookie; null: there is none.
  */
 export function reasonOfWebCookie(
   exchange: Exchange,

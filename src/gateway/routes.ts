@@ -49,6 +49,8 @@ export async function composeRoutes(
       assert: parts.assertions.assertFor(route.upstream),
       isPublic: route.public,
       isForBrowsers: route.browser,
+      passesAuthorization: route.authorization === 'pass',
+      challenge: route.challenge,
       passesPreflights: route.preflight === 'upstream' || route.cors === 'upstream',
       leavesCors: route.cors === 'upstream',
       acceptsSession: route.accept.includes('session'),

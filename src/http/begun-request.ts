@@ -30,6 +30,9 @@ export function readBegunRequest(received: Buffer, id: string): RefusedRequest |
     route: '',
     isOnBrowserRoute: false,
     leavesCors: false,
+    challenge: 'bearer',
+    passesAuthorization: false,
+    passesApiKey: false,
     otherName: null,
     head: readRequestHead(fields.flatMap(nameAndValue)),
   };

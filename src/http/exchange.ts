@@ -7,6 +7,7 @@ import type { RequestChannel, ResponseWriter, ServerExchange } from '../http1/se
 import type { BodyReader } from '../http1/server/incoming-body.ts';
 import type { Reason } from '../reasons.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
+import type { Challenge } from './challenge.ts';
 import type { OtherName } from './other-name.ts';
 import type { RemovedHeaders } from './removed-headers.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';
@@ -55,6 +56,9 @@ export type RefusedRequest = Pick<
   | 'route'
   | 'isOnBrowserRoute'
   | 'leavesCors'
+  | 'challenge'
+  | 'passesAuthorization'
+  | 'passesApiKey'
   | 'otherName'
 >;
 
@@ -102,6 +106,14 @@ export class Exchange implements ServerExchange {
   isOnBrowserRoute = false;
   /** True on a route whose upstream has CORS of its own: Postern adds none to its responses. */
   leavesCors = false;
+  /** The schemes that a 401 names, by the route. */
+  challenge: Challenge = 'bearer';
+  /** True if the request's `Authorization` is the application's own, and is forwarded as it came. */
+  passesAuthorization = false;
+  /** True if the request's `X-API-Key` is the application's own, and is forwarded as it came. */
+  passesApiKey = false;
+  /** True if an API key was sent by Basic: shared caches must not keep the response, as for `X-API-Key`. */
+  isByBasic = false;
   /** True if the web cookie admitted the request: no cache may keep the response for another browser. */
   isByWebCookie = false;
   /** Further headers of the response, Postern's or an upstream's: names and values in turn. */

@@ -47,13 +47,13 @@ export function removedHeaders(names: readonly string[]): RemovedHeaders | null 
 }
 
 /**
- * Returns the headers that are removed from a request. `isIdentified`: a credential was judged, which explains why the headers of
- * credentials are gone.
+ * Returns the headers that are removed from a request. `isExplained`: a credential was judged, which explains why the headers of
+ * credentials are gone, or they pass.
  */
 export function findRemoved(
   { raw, connectionNames }: RequestHead,
   passedMeaning: PassedMeaning,
-  isIdentified: boolean,
+  isExplained: boolean,
 ): RemovedHeaders | null {
   const names: string[] = [];
   for (let i = 0; i < raw.length; i += 2) {
@@ -64,7 +64,7 @@ export function findRemoved(
         break;
       case meaning.authorization:
       case meaning['x-api-key']:
-        if (!isIdentified) names.push(name);
+        if (!isExplained) names.push(name);
         break;
       case meaning.plain:
         if (connectionNames?.has(normalisedName(name)) === true) names.push(name);

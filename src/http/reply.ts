@@ -1,5 +1,6 @@
 import { Refusal, refusals, ValidationError } from '../errors.ts';
 import { type FieldBlock, responseHeadText } from '../http1/message/head-text.ts';
+import { type Challenge, challengeFor, challengesOf } from './challenge.ts';
 import type { Cors } from './cors.ts';
 import type { Exchange, RefusedRequest } from './exchange.ts';
 import type { FindOtherName } from './other-name.ts';
@@ -59,12 +60,13 @@ export type RefusalShape = (parts: RefusalParts) => RefusalParts;
 /** Returns refusals unchanged. */
 export const asItIs: RefusalShape = (parts) => parts;
 
-/** Renders a refusal. `realm` is the tenant; `oauth` adds RFC 6749 §5.2 fields. */
+/** Renders a refusal. `realm` is the tenant; `oauth` adds RFC 6749 §5.2 fields; `challenge`: schemes that a 401 names. */
 export function refusalParts(
   error: Refusal | ValidationError,
   realm: string,
   requestId: string,
   oauth: boolean,
+  challenge: Challenge = 'bearer',
 ): RefusalParts {
   const headers: string[] = [];
   let detail: unknown;
@@ -72,32 +74,15 @@ export function refusalParts(
     detail = error.problems;
   } else {
     detail = refusals[error.code].detail;
-    const { missingScopes, neededScopes, retryAfterSeconds, allow } = error.options;
+    const { missingScopes, retryAfterSeconds, allow } = error.options;
     if (missingScopes !== undefined) detail = `Missing scope: ${missingScopes.join(' ')}`;
-    const challenge = challengeOf(error, realm, neededScopes);
-    if (challenge !== null) headers.push('WWW-Authenticate', challenge);
+    for (const value of challengesOf(error, realm, challenge)) headers.push('WWW-Authenticate', value);
     if (error.status === 429 || error.status === 503)
       headers.push('Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds ?? 1))));
     if (error.status === 405 && allow !== undefined) headers.push('Allow', allow.join(', '));
   }
   const body = { detail, code: error.code, request_id: requestId, ...(oauth ? oauthErrorFields(error) : {}) };
   return { status: error.status, code: error.code, headers, body };
-}
-
-/** The value of `WWW-Authenticate` (RFC 6750 §3); null if the refusal needs none. */
-function challengeOf(error: Refusal, realm: string, neededScopes?: readonly string[]): string | null {
-  const base = `Bearer realm="${realm}"`;
-  switch (error.code) {
-    case 'invalid_token':
-    case 'invalid_api_key':
-      return `${base}, error="invalid_token"`;
-    case 'ambiguous_credentials':
-      return `${base}, error="invalid_request"`;
-    case 'insufficient_scope':
-      return `${base}, error="insufficient_scope", scope="${(neededScopes ?? []).join(' ')}"`;
-    default:
-      return error.status === 401 ? base : null;
-  }
 }
 
 /** OAuth's error fields (RFC 6749 §5.2), for clients of the login, refresh and exchange endpoints. */
@@ -168,7 +153,7 @@ export function createReplies(options: {
     const known = error instanceof Refusal || error instanceof ValidationError;
     if (!known) onInternalError(error, exchange);
     const refusal = known ? error : new Refusal('internal_error');
-    const parts = shape(refusalParts(refusal, realm, exchange.id, oauth));
+    const parts = shape(refusalParts(refusal, realm, exchange.id, oauth, challengeFor(exchange)));
     exchange.outcome = parts.code;
     exchange.otherName ??= findOtherName(exchange.head, refusal.code);
     if (exchange.reason === '') exchange.reason = refusalReason(refusal, exchange.otherName);

@@ -1,4 +1,3 @@
-import type { Principal } from '../credentials/principal.ts';
 import { findRemoved } from '../http/removed-headers.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { ForwardedRequest } from './forward.ts';
@@ -11,14 +10,16 @@ export function createForward(options: ForwardOptions): Forward {
   const leavingCors: ForwardOptions = { ...options, ownsCors: false, corsHeaders: () => [] };
   return (exchange, route, principal, preflight = false) => {
     const { head } = exchange;
-    if (options.listsRemoved || mayLose(head, principal))
-      exchange.removed = findRemoved(head, route.passedMeaning, principal !== null);
+    // Without a caller, an `Authorization` that passes is there with an `X-API-Key` that passes, too, or with none.
+    const isExplained = principal !== null || exchange.passesAuthorization;
+    if (options.listsRemoved || mayLose(head, isExplained))
+      exchange.removed = findRemoved(head, route.passedMeaning, isExplained);
     const rules = route.leavesCors ? leavingCors : options;
     new ForwardedRequest(exchange, route, principal, preflight, rules).start(heldBodies);
   };
 }
 
 /** True if headers of the kinds that the log counts may be removed from the request. */
-function mayLose(head: RequestHead, principal: Principal | null): boolean {
-  return head.hasDroppable || (principal === null && head.authorizationCount + head.apiKeyCount > 0);
+function mayLose(head: RequestHead, isExplained: boolean): boolean {
+  return head.hasDroppable || (!isExplained && head.authorizationCount + head.apiKeyCount > 0);
 }

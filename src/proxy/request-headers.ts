@@ -35,6 +35,10 @@ export interface Forwarding {
   readonly fromTrustedProxy: boolean;
   readonly passedMeaning: PassedMeaning;
   readonly ownCookies: OwnCookies;
+  /** True if the client's `Authorization` is the application's own. */
+  readonly passesAuthorization: boolean;
+  /** True if the client's `X-API-Key` is the application's own. */
+  readonly passesApiKey: boolean;
   /** True if credentials of every kind are dropped: a preflight is forwarded without authentication. */
   readonly withoutCredentials: boolean;
   /** The protocol that the request asks to switch to; null: none. */
@@ -87,6 +91,8 @@ export function forwardingOf(
     fromTrustedProxy: exchange.fromTrustedProxy,
     passedMeaning: route.passedMeaning,
     ownCookies: rules.ownCookies,
+    passesAuthorization: exchange.passesAuthorization,
+    passesApiKey: exchange.passesApiKey,
     withoutCredentials: preflight,
     upgrade,
     traceparent: exchange.trace?.traceparent ?? traceparentFor(head),
@@ -94,15 +100,17 @@ export function forwardingOf(
   };
 }
 
+/** The part of a {@link Forwarding} that decides which of the client's headers pass. */
+type PassingRules = Pick<
+  Forwarding,
+  'passedMeaning' | 'ownCookies' | 'passesAuthorization' | 'passesApiKey' | 'withoutCredentials'
+>;
+
 /**
  * Step 5 of the request path, clean: writes the client's headers that an upstream may see, in order and without Postern's own
  * cookies and subprotocols. Headers that `Connection` names are removed, whatever they mean.
  */
-export function writeCleanedHeaders(
-  head: RequestHead,
-  rules: Pick<Forwarding, 'passedMeaning' | 'ownCookies' | 'withoutCredentials'>,
-  into: FieldSink,
-): void {
+export function writeCleanedHeaders(head: RequestHead, rules: PassingRules, into: FieldSink): void {
   const { raw, connectionNames } = head;
   const { passedMeaning, withoutCredentials } = rules;
   for (let i = 0; i < raw.length; i += 2) {
@@ -119,7 +127,7 @@ function passedValue(
   what: Meaning,
   value: string,
   head: RequestHead,
-  rules: Pick<Forwarding, 'ownCookies' | 'withoutCredentials'>,
+  rules: PassingRules,
 ): string | undefined {
   switch (what) {
     case meaning.plain:
@@ -134,6 +142,10 @@ function passedValue(
     case meaning['service-worker']:
     case meaning['access-control-request-method']:
       return value;
+    case meaning.authorization:
+      return rules.passesAuthorization ? value : undefined;
+    case meaning['x-api-key']:
+      return rules.passesApiKey ? value : undefined;
     case meaning.cookie:
       return rules.withoutCredentials ? undefined : withoutCookies(value, rules.ownCookies) || undefined;
     case meaning['sec-websocket-protocol']:

@@ -112,7 +112,8 @@ export function forwardedResponseFields(
   principal: Principal | null,
   rules: ResponseRules,
 ): readonly string[] {
-  const seen = exchange.head.apiKeyCount > 0 ? 'unknown' : 'known';
+  // Keys by Basic are held to the same rule as those in `X-API-Key`.
+  const seen = exchange.head.apiKeyCount > 0 || exchange.isByBasic ? 'unknown' : 'known';
   const all = responseFields(fields, exchange.id, principal === null ? 'none' : seen, rules);
   for (const text of rules.corsHeaders(exchange)) all.push(text);
   for (const text of exchange.responseFields) all.push(text);

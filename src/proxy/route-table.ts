@@ -1,5 +1,6 @@
 import type { Assert } from '../credentials/assertion.ts';
 import { Refusal } from '../errors.ts';
+import type { Challenge } from '../http/challenge.ts';
 import type { PassedMeaning } from '../http/header-names.ts';
 import type { Upstream } from '../http1/client/client-pool.ts';
 import type { FieldBlock } from '../http1/message/head-text.ts';
@@ -34,6 +35,10 @@ export interface RouteOptions {
   readonly assert: Assert | null;
   readonly isPublic: boolean;
   readonly isForBrowsers: boolean;
+  /** True if an `Authorization` or `X-API-Key` without a credential of this tenant is forwarded, and never judged. */
+  readonly passesAuthorization: boolean;
+  /** The schemes that a 401 names. */
+  readonly challenge: Challenge;
   /** True if preflights are forwarded, unauthenticated, for the upstream to respond to. */
   readonly passesPreflights: boolean;
   /** True if CORS is the upstream's own on this route: Postern neither sets `Access-Control-*` nor responds to preflights. */

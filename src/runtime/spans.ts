@@ -38,14 +38,14 @@ const authentication: SpanStart = { name: 'authenticate', kind: 'internal', attr
 /** Wraps authentication in a span that names the kind of credential. */
 export function traceAuthenticate(authenticate: Authenticate, tracing: Tracing | null): Authenticate {
   if (tracing === null) return authenticate;
-  return (head, otherSchemesPass) =>
+  return (exchange, rules) =>
     tracing.around(
       () => authentication,
       (span) => {
-        const { authorizationCount, apiKeyCount } = head;
+        const { authorizationCount, apiKeyCount } = exchange.head;
         const presented = apiKeyCount > 0 ? 'api_key' : authorizationCount > 0 ? 'bearer' : 'none';
         span?.annotate({ 'postern.credential': presented });
-        return authenticate(head, otherSchemesPass);
+        return authenticate(exchange, rules);
       },
     );
 }

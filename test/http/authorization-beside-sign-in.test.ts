@@ -29,7 +29,11 @@ t.test('a navigation with a refused Authorization or X-API-Key gets a page, and 
           const sent = { method, path: '/app/x', headers: { ...browser, ...headers }, ...cookies };
           const response = await api.send(sent);
           t.match(response, { status: 401, headers: { 'content-type': /^text\/html/ } }, sentence);
-          t.match(response.headers, { 'www-authenticate': /^Bearer realm="acme"/ }, 'no dialogue is asked for');
+          t.match(
+            response.headers,
+            { 'www-authenticate': /^Bearer realm="acme"/ },
+            'no dialogue is asked for',
+          );
           t.equal(response.headers.location, undefined);
           if (method !== 'HEAD') t.match(response.text, /Your browser sent another password/);
           t.match(await lineOf(response, logLines), {

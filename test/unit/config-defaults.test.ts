@@ -36,7 +36,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
       queue: 64,
     },
     login_throttle: { per_account_and_address: 10, per_account: 100, per_address: 100, window: 900_000 },
-    api_keys: { prefix: 'pst', bearer: false },
+    api_keys: { prefix: 'pst', bearer: false, basic: false },
     cors: { origins: [], expose: [] },
     bootstrap: {},
     paths: {
@@ -86,6 +86,7 @@ t.test('defaults are those of the contract, durations in milliseconds and sizes 
         accept: ['session', 'api_key'],
         public: false,
         browser: false,
+        challenge: 'bearer',
         upgrades: [],
       },
     ],
@@ -140,6 +141,7 @@ identity_providers: { idp: { issuer: https://i.example, client_id: a, redirect_u
       accept: ['session', 'api_key'],
       public: false,
       browser: false,
+      challenge: 'bearer',
       upgrades: [],
     },
   ]);

@@ -146,6 +146,31 @@ const routesByThemselves: Row[] = [
     'routes[0].preflight: must be upstream (own)',
   ],
   [
+    'a challenge for keys by Basic, which are not accepted',
+    `api_keys: { basic: false }\n${routes('{ prefix: /a, upstream: app, challenge: bearer }', '{ prefix: /b, upstream: app, challenge: »both }')}`,
+    'routes[1].challenge: requires api_keys.basic: true (both)',
+  ],
+  [
+    'another one, by default',
+    routes('{ prefix: /, upstream: app, challenge: »basic }'),
+    'routes[0].challenge: requires api_keys.basic: true (basic)',
+  ],
+  [
+    'a challenge for keys by Basic, which are accepted',
+    `api_keys: { basic: true }\n${routes('{ prefix: /, upstream: app, challenge: basic }')}`,
+  ],
+  [
+    'a challenge of another scheme',
+    routes('{ prefix: /, upstream: app, challenge: »digest }'),
+    'routes[0].challenge: must be one of bearer, basic, both (digest)',
+  ],
+  [
+    'an Authorization that is neither ours nor the application’s',
+    routes('{ prefix: /, upstream: app, authorization: »drop }'),
+    'routes[0].authorization: must be pass (drop)',
+  ],
+  ['an Authorization of the application', routes('{ prefix: /, upstream: app, authorization: pass }')],
+  [
     'https alone for an address that is http',
     `${http}listen: { hsts: »true }`,
     'listen.hsts: requires an https base_url (true)',

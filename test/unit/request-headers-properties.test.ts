@@ -27,6 +27,8 @@ const forwarding: Forwarding = {
   via: 'this-gateway',
   passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
   ownCookies: { names: ['refresh'], prefixes: [] },
+  passesAuthorization: false,
+  passesApiKey: false,
   withoutCredentials: false,
   upgrade: null,
   traceparent,

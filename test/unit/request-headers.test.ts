@@ -15,6 +15,8 @@ const forwarding: Omit<Forwarding, 'traceparent'> = {
   via: 'this-gateway',
   passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
   ownCookies: { names: ['refresh'], prefixes: ['refresh_login_'] },
+  passesAuthorization: false,
+  passesApiKey: false,
   withoutCredentials: false,
   upgrade: null,
 };
@@ -33,6 +35,17 @@ function values(flat: readonly string[], name: string): string[] {
 t.test('headers that mean nothing to Postern pass as they stand and in their order', (t) => {
   const raw = ['accept', '*/*', 'X-Custom', 'a', 'x-custom', 'b', 'Origin', 'https://o', 'User-Agent', 'ua'];
   t.same(sent(raw).slice(0, raw.length + 2), [...common, ...raw]);
+  t.end();
+});
+
+t.test('an Authorization and X-API-Key of the application pass as they came, but with no preflight', (t) => {
+  const raw = ['authorization', 'AWS4-HMAC-SHA256 a=b,c', 'X-API-Key', 'sk-\xe9', 'X_API_Key', 'odd'];
+  const passed = (more: Partial<Forwarding>) =>
+    sent(raw, more).filter((_, i, all) => /^(?:authorization|x.api.key)$/i.test(all[i - (i % 2)]!));
+  t.strictSame(passed({ passesAuthorization: true, passesApiKey: true }), raw.slice(0, 4));
+  t.strictSame(passed({ passesAuthorization: true }), raw.slice(0, 2));
+  t.strictSame(passed({ passesApiKey: true }), raw.slice(2, 4));
+  t.strictSame(passed({}), []);
   t.end();
 });
 

@@ -47,6 +47,21 @@ const echoHasNoSecrets: Rule = ({ upstreams = {} }, { report }) => {
       report(['upstreams', name, 'headers'], "can't be combined with builtin:echo, which shows them", 'key');
 };
 
+// The service would get two, or one in the other's place.
+const applicationsHaveTheirOwn: Rule = ({ routes = [], upstreams = {} }, { report }) => {
+  const credited = new Map<string, string>();
+  for (const { upstream, name } of fixedHeaders({ upstreams }))
+    if (credentialNames.has(normalisedName(name))) credited.set(upstream, name);
+  for (const [index, route] of routes.entries()) {
+    const name = route?.authorization === 'pass' ? credited.get(route.upstream ?? '') : undefined;
+    if (name !== undefined)
+      report(
+        ['routes', index, 'authorization'],
+        `can't be combined with ${name} in upstreams.${route?.upstream}.headers`,
+      );
+  }
+};
+
 /** Rules for the names of headers that Postern sends to upstreams. */
 export const headerRules: readonly Rule[] = [
   identityNamesAreFree,
@@ -54,6 +69,7 @@ export const headerRules: readonly Rule[] = [
   namesDiffer,
   choicesAreOfLists,
   echoHasNoSecrets,
+  applicationsHaveTheirOwn,
 ];
 
 // The service takes everyone who uses such a route for the one whom the header names.

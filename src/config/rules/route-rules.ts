@@ -151,6 +151,14 @@ const closerReadingsLeaveSome: Rule = ({ routes = [] }, { report }) => {
   }
 };
 
+// A program would be asked for a password that is never accepted.
+const challengesAreAccepted: Rule = ({ routes = [], api_keys: keys }, { report }) => {
+  if (keys?.basic !== false) return;
+  for (const [index, route] of routes.entries())
+    if (route?.challenge === 'basic' || route?.challenge === 'both')
+      report(['routes', index, 'challenge'], 'requires api_keys.basic: true');
+};
+
 // With origins configured, Postern responds to every preflight itself.
 const preflightsHaveOneOwner: Rule = ({ routes = [], cors }, { report }) => {
   if (!cors?.origins?.length) return;
@@ -182,6 +190,7 @@ export const routeRules: readonly Rule[] = [
   selfLeavesNothing,
   browserRoutesHaveSessions,
   closerReadingsLeaveSome,
+  challengesAreAccepted,
   preflightsHaveOneOwner,
   corsHasOneKey,
 ];

@@ -33,6 +33,16 @@ const secretsAreHidden: Rule = ({ base_url: baseUrl, web }, { report }) => {
       report(path, 'is http: passwords, tokens and cookies can be read and changed on their way; use https');
 };
 
+/** Warns where browsers don't say which page makes a request that they add a password to (Fetch Metadata §2). */
+const otherPagesAreTold: Rule = ({ base_url: baseUrl, api_keys: keys }, { report }) => {
+  if (keys?.basic !== true || !baseUrl?.startsWith('http:') || isLoopbackHost(new URL(baseUrl).hostname))
+    return;
+  report(
+    ['api_keys', 'basic'],
+    "lets pages of other sites use a key that a browser keeps, because over http browsers don't say which page makes a request: use an https base_url",
+  );
+};
+
 /** Consequence of a proxy that isn't trusted: its `X-Forwarded-For` and `X-Forwarded-Proto` count for nothing. */
 const unheard =
   'X-Forwarded-For and -Proto are ignored: all clients share its address in log and throttle, and services are told http';
@@ -100,6 +110,7 @@ export const webWarnings: readonly Rule[] = [
   pagesMayCall,
   signInsLeadSomewhere,
   secretsAreHidden,
+  otherPagesAreTold,
   proxyIsBelieved,
   publicNameIsNoUpstream,
 ];

@@ -110,6 +110,12 @@ export const apiKeys = z
       .describe(
         'Accept an API key as Authorization: Bearer too, for SDKs that support nothing else; if off, a key sent in place of a token is refused.',
       ),
+    basic: z
+      .boolean()
+      .prefault(false)
+      .describe(
+        'Accept an API key as the password of Authorization: Basic too, or as its user name if the password is empty, for programs that support nothing else.',
+      ),
     max_lifetime: duration({ min: '1s' })
       .optional()
       .describe(

@@ -99,6 +99,18 @@ const route = z.strictObject({
     .describe(
       'Also accept the cookie of the sign-in page, and lead browsers without a session there; needs web, and session in accept.',
     ),
+  authorization: z
+    .literal('pass', { error: 'must be pass' })
+    .optional()
+    .describe(
+      'pass: an Authorization or X-API-Key that holds no credential of this tenant is the application’s own, and forwarded as it came. If omitted, both are Postern’s: anything else in them is refused, and neither is forwarded.',
+    ),
+  challenge: z
+    .enum(['bearer', 'basic', 'both'])
+    .prefault('bearer')
+    .describe(
+      'Schemes that a 401 names to programs; basic and both need api_keys.basic. Browsers are always told Bearer, because for Basic they would ask for a password.',
+    ),
   preflight: z
     .literal('upstream', { error: 'must be upstream' })
     .optional()

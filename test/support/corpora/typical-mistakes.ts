@@ -189,6 +189,13 @@ export const acceptedMistakes: readonly Mistake[] = [
     '2:11: warning: base_url: is http: passwords, tokens and cookies can be read and changed on their way; use https (http://stock.example.com)',
   ],
   [
+    'keys by Basic, by http',
+    `tenant: acme\nbase_url: http://stock.example.com\n${app}${all}api_keys: { basic: true }\n`,
+    '2:11: warning: base_url: is http: passwords, tokens and cookies can be read and changed on their way; use https (http://stock.example.com)',
+    "5:20: warning: api_keys.basic: lets pages of other sites use a key that a browser keeps, because over http browsers don't say which page makes a request: use an https base_url (true)",
+  ],
+  ['keys by Basic on this machine: no mistake', `${start}${all}api_keys: { basic: true }\n`],
+  [
     'this machine by http, and a console that is not on it',
     `tenant: acme\nbase_url: http://acme.localhost:8080\n${app}${all}web: { console: { base_url: "http://10.0.0.5:8080" } }\n`,
     '5:29: warning: web.console.base_url: is http: passwords, tokens and cookies can be read and changed on their way; use https (http://10.0.0.5:8080)',

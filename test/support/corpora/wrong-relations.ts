@@ -14,6 +14,21 @@ export const wrongRelations: readonly WrongConfiguration[] = [
     "2:52: routes[0].scopes: can't be combined with public: true",
   ],
   [
+    'a challenge for keys by Basic, which are not accepted',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, challenge: basic }]',
+    '2:49: routes[0].challenge: requires api_keys.basic: true (basic)',
+  ],
+  [
+    'an Authorization of the application that is dropped',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, authorization: drop }]',
+    '2:53: routes[0].authorization: must be pass (drop)',
+  ],
+  [
+    'an Authorization of the application beside one that is fixed',
+    'upstreams: { app: { url: "http://127.0.0.1:9", headers: { authorization: geheim } } }\nroutes: [{ prefix: /, upstream: app, authorization: pass }]',
+    "2:53: routes[0].authorization: can't be combined with authorization in upstreams.app.headers (pass)",
+  ],
+  [
     'a prefix without its slash',
     'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: api, upstream: app }]',
     '2:20: routes[0].prefix: must begin with / (api)',

@@ -16,6 +16,8 @@ export const routeOptions: RouteOptions = {
   assert: null,
   isPublic: false,
   isForBrowsers: false,
+  passesAuthorization: false,
+  challenge: 'bearer',
   passesPreflights: false,
   leavesCors: false,
   acceptsSession: true,

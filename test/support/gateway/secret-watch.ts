@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 export interface SecretWatch {
   /** A password, token, cookie value or key. */
   add(secret: string): void;
+  /** The secrets that stand in a text. */
+  heldIn(text: string): string[];
   /** Text that must hold no secret: an error body, what a command printed on standard error. */
   addPublicText(text: string): void;
   /** The secrets that stand in the log file or in a public text; `[]` is what a test wants. */
@@ -21,6 +23,7 @@ export function createSecretWatch(): SecretWatch {
     add(secret) {
       if (secret.length >= minLength) secrets.add(secret);
     },
+    heldIn: (text) => [...secrets].filter((secret) => text.includes(secret)),
     addPublicText: (text) => void publicTexts.push(text),
     leaks(logFile) {
       const beginnings = Map.groupBy(secrets, (secret) => secret.slice(0, minLength));

@@ -1,0 +1,71 @@
+import { createApiKeyAuthenticator } from '../authenticate/api-key.ts';
+import { createAuthenticate, createBearerTokenAuthenticator } from '../authenticate/authenticate.ts';
+import { createBasicKeys } from '../authenticate/basic-keys.ts';
+import { createHeldNow } from '../authenticate/held-now.ts';
+import { createOwnCredentials, type OwnCredentials } from '../authenticate/own-credentials.ts';
+import { createSessionPrincipals } from '../authenticate/session-principal.ts';
+import type { Config } from '../config/sections/schema.ts';
+import { accessTokenUse, createAccessTokens } from '../credentials/access-token.ts';
+import type { Holdings } from '../credentials/holdings.ts';
+import { KeyPrefixes } from '../credentials/key-prefixes.ts';
+import { KeyRing } from '../credentials/key-ring.ts';
+import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
+import type { IsKnownOrigin } from '../http/foreign-page.ts';
+import { traceAuthenticate } from '../runtime/spans.ts';
+import type { LastingParts } from './lasting-parts.ts';
+import { ownOrigins } from './own-origins.ts';
+
+/** Builds the parts that identify callers. Rejects with `store_unavailable`. */
+export async function composeCallers(
+  config: Config,
+  { stores: { records, sessions }, keys, recentUse, metrics, tracing, now }: LastingParts,
+  holdings: Holdings,
+  isKnownOrigin: IsKnownOrigin,
+) {
+  const { tenant, api_keys: apiKeys } = config;
+  const { algorithm, access_lifetime: lifetimeMs } = config.tokens;
+  const tokens = createAccessTokens({
+    issuer: config.base_url,
+    keys: new KeyRing(keys, accessTokenUse),
+    algorithm,
+    lifetimeMs,
+    now,
+  });
+  const verified = createVerifiedTokens(tokens, { now });
+  const principalOf = createSessionPrincipals({ sessions, records, holdings, tenant });
+  const own = await composeOwnCredentials(config, records);
+  const origins = ownOrigins(config);
+  const authenticate = createAuthenticate({
+    bearerToken: createBearerTokenAuthenticator(verified, principalOf),
+    apiKey: createApiKeyAuthenticator({
+      records,
+      recentUse,
+      holdings,
+      tenant,
+      verifications: metrics.keyVerifications,
+      now,
+    }),
+    takesBearerKeys: apiKeys.bearer,
+    basicKeys: apiKeys.basic ? createBasicKeys(own!, (origin) => origins.includes(origin)) : null,
+    own,
+    isKnownOrigin,
+  });
+  return {
+    tokens,
+    principalOf,
+    authenticate: traceAuthenticate(authenticate, tracing),
+    heldNow: createHeldNow({ records, sessions, holdings, tenant, now }),
+    activeSessions: verified.sessions,
+  };
+}
+
+/** Builds what recognises credentials of this tenant; null where nothing in the configuration needs it. */
+async function composeOwnCredentials(
+  { api_keys: apiKeys, base_url: issuer, routes }: Config,
+  records: LastingParts['stores']['records'],
+): Promise<OwnCredentials | null> {
+  if (!apiKeys.basic && !routes.some((route) => route.authorization === 'pass')) return null;
+  const prefixes = new KeyPrefixes(records);
+  await prefixes.read();
+  return createOwnCredentials({ keyPrefix: apiKeys.prefix, prefixes, issuer });
+}
