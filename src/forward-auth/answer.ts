@@ -52,6 +52,8 @@ interface DecisionOptions {
   readonly ownCookies: OwnCookies;
   /** True if the services behind the proxy may see other cookies. */
   readonly passesCookies: boolean;
+  /** True if a route passes an `Authorization` of its application: each answer then has it and `X-API-Key`. */
+  readonly answersCredentials: boolean;
   /** Signs the assertion for the service; null: no assertion is sent. */
   readonly assert: Assert | null;
   readonly replies: Replies;
@@ -128,17 +130,16 @@ function createAllowedReply(options: DecisionOptions): AllowedReply {
         completedOf(route, principal),
         assertionOf(request, principal),
         cookieOf(request.head, asPreflight),
-        request.head,
+        request,
         options,
       ),
     });
   return (request, route, principal, asPreflight) => {
     const { reply } = completedOf(route, principal);
-    const cookie = cookieOf(request.head, asPreflight);
-    const headers =
-      assert === null
-        ? ['Cookie', cookie]
-        : ['Cookie', cookie, assertionHeader, assertionOf(request, principal)];
+    const headers = ['Cookie', cookieOf(request.head, asPreflight)];
+    if (assert !== null) headers.push(assertionHeader, assertionOf(request, principal));
+    if (options.answersCredentials)
+      for (const { name, valueIn } of credentials) headers.push(name, valueIn(request) ?? '');
     return { ...reply, headers };
   };
 }
@@ -170,19 +171,38 @@ function complete(names: readonly string[], identity: readonly string[]): Comple
   };
 }
 
-/** Headers with credentials, which Postern has judged and the service doesn't need. */
-const credentials = ['authorization', 'x-api-key'] as const;
+/** The headers with credentials, each with the value that is the application's own; undefined: it is Postern's, or absent. */
+const credentials: readonly {
+  readonly name: string;
+  readonly valueIn: (request: Exchange) => string | undefined;
+}[] = [
+  {
+    name: 'Authorization',
+    valueIn: ({ head, passesAuthorization }) => (passesAuthorization ? head.authorization : undefined),
+  },
+  { name: 'X-API-Key', valueIn: ({ head, passesApiKey }) => (passesApiKey ? head.apiKey : undefined) },
+];
+
+/** Characters that reach a service by an answer as they came, whatever its proxy takes them for. */
+const plain = /^[\t -~]*$/;
 
 function withRemovals(
   { present, absent }: Completed,
   assertion: string,
   cookie: string,
-  head: RequestHead,
+  request: Exchange,
   { aliasesIn }: DecisionOptions,
 ): readonly string[] {
+  const { head } = request;
   const aliases = aliasesIn(head.raw).map((name) => name.toLowerCase());
-  const removed = new Set([...absent, ...credentials, ...aliases]);
+  const removed = new Set([...absent, ...aliases]);
   const fields = [...present];
+  for (const { name, valueIn } of credentials) {
+    const value = valueIn(request);
+    // The client's own stays on the request, as it came.
+    if (value === undefined) removed.add(name.toLowerCase());
+    else if (value !== '' && plain.test(value)) fields.push(name, value);
+  }
   if (assertion !== '') fields.push(assertionHeader, assertion);
   if (cookie !== head.cookie) {
     if (cookie === '') removed.add('cookie');

@@ -15,6 +15,8 @@ export interface Mode {
   readonly removesHeaders: boolean;
   /** True if the proxy may join several `Cookie` lines with commas, as if they were a list. */
   readonly joinsCookies: boolean;
+  /** True if the proxy hands on only the first `WWW-Authenticate` of a refusal. */
+  readonly joinsChallenges: boolean;
   /** True if repeated credentials may reach us joined by commas; over gRPC checked-request.ts has split them again. */
   readonly joinsCredentials: boolean;
   /** Maps the status of a refusal to one that the proxy understands. */
@@ -36,7 +38,12 @@ const forwarded = { method: 'x-forwarded-method', target: 'x-forwarded-uri', isU
 const ofEnvoy = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-client-cert'];
 
 /** Abilities of a proxy that neither removes nor joins headers. */
-const changesNothing = { removesHeaders: false, joinsCookies: false, joinsCredentials: false };
+const changesNothing = {
+  removesHeaders: false,
+  joinsCookies: false,
+  joinsCredentials: false,
+  joinsChallenges: false,
+};
 
 /** Header with the comma-separated names of headers for Envoy to remove. */
 export const removalHeader = 'x-envoy-auth-headers-to-remove';
@@ -48,6 +55,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     described: original,
     setByProxy: [...sender, 'x-real-ip'],
     ...changesNothing,
+    joinsChallenges: true,
     statusOf: as403,
   },
   ingress_nginx: {
@@ -56,6 +64,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     // The last header is the location to lead a browser to after a sign-in, which Postern doesn't read.
     setByProxy: [...sender, 'x-real-ip', 'x-forwarded-port', 'x-forwarded-scheme', 'x-auth-request-redirect'],
     ...changesNothing,
+    joinsChallenges: true,
     statusOf: as403,
   },
   haproxy: {
@@ -86,6 +95,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     removesHeaders: true,
     joinsCookies: true,
     joinsCredentials: true,
+    joinsChallenges: false,
     statusOf: neverFailing,
   },
   envoy_grpc: {
@@ -95,15 +105,30 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     removesHeaders: true,
     joinsCookies: true,
     joinsCredentials: false,
+    joinsChallenges: false,
     statusOf: asItIs,
   },
 };
 
 /** The shape of refusals for the proxy: a status that it understands, with the refusal's code in `X-Auth-Code`. */
-export function refusalShapeOf({ statusOf }: Mode): RefusalShape {
+export function refusalShapeOf({ statusOf, joinsChallenges }: Mode): RefusalShape {
   return (parts: RefusalParts) => ({
     ...parts,
     status: statusOf(parts.status),
-    headers: [...parts.headers, 'X-Auth-Code', parts.code],
+    headers: [
+      ...(joinsChallenges ? withOneChallenge(parts.headers) : parts.headers),
+      ...['X-Auth-Code', parts.code],
+    ],
   });
+}
+
+const challengeName = 'WWW-Authenticate';
+
+/** Joins several challenges to a list in one field (RFC 9110 §11.6.1). `headers`: names and values in turn. */
+function withOneChallenge(headers: readonly string[]): readonly string[] {
+  const isChallenge = (index: number) => headers[index - (index % 2)] === challengeName;
+  const challenges = headers.filter((_, index) => isChallenge(index) && index % 2 === 1);
+  if (challenges.length < 2) return headers;
+  const others = headers.filter((_, index) => !isChallenge(index));
+  return [challengeName, challenges.join(', '), ...others];
 }

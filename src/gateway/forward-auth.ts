@@ -32,6 +32,7 @@ export function composeDecisions(
   );
   const names = answeredNames(identity);
   const answered = new Set(['cookie', ...names.map((name) => name.toLowerCase())]);
+  const answersCredentials = config.routes.some((route) => route.authorization === 'pass');
   const passesCookies = !headerRules.dropped.some((name) => normalisedName(name) === 'cookie');
   return config.forward_auth.map((listener, index) => {
     const mode = modes[listener.mode];
@@ -46,6 +47,7 @@ export function composeDecisions(
       names,
       ownCookies,
       passesCookies,
+      answersCredentials,
       assert: assertions.assertForListener(index),
       replies: createReplies({
         realm: config.tenant,

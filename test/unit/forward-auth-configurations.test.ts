@@ -139,6 +139,47 @@ t.test(
   },
 );
 
+t.test('where a route passes the application’s own Authorization, it is copied like cookies', async (t) => {
+  const routes = [
+    { prefix: '/own', upstream: 'app', authorization: 'pass' },
+    { prefix: '/api', upstream: 'app' },
+  ];
+  const printed = (proxy: (typeof printedProxies)[number], more: object = { routes }) =>
+    Object.values(printProxyConfiguration(config(more), proxy, {})).join('\n');
+  const copied: Record<string, RegExp> = {
+    nginx:
+      /proxy_set_header Authorization \$postern_authorization;[\s\S]*proxy_set_header X-API-Key \$postern_x_api_key;/,
+    'ingress-nginx': /auth-response-headers: .*,Cookie,Authorization,X-API-Key,/,
+    traefik: /authResponseHeaders:(?:\s+- \S+)*\s+- Cookie\s+- Authorization\s+- X-API-Key\n/,
+    caddy: /copy_headers .* Cookie Authorization X-API-Key\n/,
+    haproxy: /local copied = \{.* "cookie", "authorization", "x-api-key" \}/,
+    envoy: /- exact: authorization\n\s+- exact: x-api-key\n/,
+    'gateway-api': /allowedResponseHeaders:(?:\s+- \S+)*\s+- Authorization\s+- X-API-Key\n/,
+  };
+  for (const [proxy, pattern] of Object.entries(copied)) t.match(printed(proxy), pattern, proxy);
+  const hiding: Record<string, string> = {
+    nginx: 'proxy_set_header Authorization "";',
+    traefik: 'Authorization: ""',
+    caddy: 'request_header -Authorization',
+    haproxy: 'req_del_header("authorization")',
+  };
+  for (const [proxy, text] of Object.entries(hiding)) {
+    t.notOk(printed(proxy).includes(text), proxy);
+    t.ok(printed(proxy, {}).includes(text), `${proxy}, without such a route`);
+  }
+  t.notMatch(printed('traefik'), /^ *- hide$/m);
+  for (const { errors } of parseAllDocuments(printed('traefik'))) t.strictSame(errors, []);
+});
+
+t.test('where keys come by Basic, the Gateway API asks with what browsers say of themselves', async (t) => {
+  const printed = (more: object) =>
+    Object.values(printProxyConfiguration(config(more), 'gateway-api', {})).join('\n');
+  const pattern =
+    /allowedHeaders:(?:\s+- \S+)*\s+- Origin\s+- Sec-Fetch-Site\s+- Sec-Fetch-Mode\s+- Sec-Fetch-Dest\s+- Accept\n/;
+  t.match(printed({ api_keys: { basic: true } }), pattern);
+  t.notMatch(printed({}), /Sec-Fetch-Site/);
+});
+
 t.test('printed configurations forward a body as it arrives, and have room for added headers', async (t) => {
   const printed = (proxy: (typeof printedProxies)[number]) =>
     Object.values(printProxyConfiguration(config(), proxy, {})).join('\n');

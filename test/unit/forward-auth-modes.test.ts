@@ -34,3 +34,14 @@ t.test('a refusal has a status that its proxy understands, and all else as it is
       );
     }
 });
+
+t.test('nginx hands on one challenge, so several are one field there', async (t) => {
+  const both = ['Bearer realm="acme"', 'Basic realm="acme", charset="UTF-8"'];
+  for (const mode of decisionModes) {
+    const parts = refusalParts(new Refusal('not_authenticated'), 'acme', 'r-1', false, 'both');
+    const { headers } = refusalShapeOf(modes[mode])(parts);
+    const challenges = headers.filter((_, index) => headers[index - 1] === 'WWW-Authenticate');
+    t.strictSame(challenges, mode.endsWith('nginx') ? [both.join(', ')] : both, mode);
+    t.strictSame(headers.slice(-2), ['X-Auth-Code', 'not_authenticated']);
+  }
+});

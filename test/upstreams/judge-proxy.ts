@@ -8,6 +8,7 @@ import { spellingsOf } from '../support/corpora/header-spellings.ts';
 import { isProtected } from '../support/corpora/our-headers.ts';
 import { isLong } from '../support/gateway/gateway-under-load.ts';
 import { makeAuthority } from '../support/servers/issued-certificates.ts';
+import type { SeenRequest } from '../support/servers/recording-upstream.ts';
 import { type AskingProxy, askingProxies } from './asking-proxies.ts';
 import { judgeFlow, judgeWhole } from './judge-whole.ts';
 import { manyScopes, type ProxyBench, startBench, takeSeen } from './proxy-bench.ts';
@@ -35,6 +36,9 @@ export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Pro
     );
   });
   await t.test('cookies', (t) => judgeCookies(t, bench));
+  await t.test('an application gets its own Authorization, and nothing of ours', (t) =>
+    judgeOwn(t, name, proxy),
+  );
   await t.test('the log has the address of the client', (t) => judgeAddress(t, bench));
   await t.test('a body reaches the service, and not Postern', async (t) => {
     const body = 'x'.repeat(100_000);
@@ -97,6 +101,46 @@ async function judgeCookies(t: Test, bench: ProxyBench): Promise<void> {
   t.equal(takeSeen(bench)!.values('cookie').join('; '), 'a=1');
   t.equal(await send(`Cookie: ${name}=secret`), 200);
   t.equal(takeSeen(bench)!.values('cookie').join(), '');
+}
+
+/** What a route passes reaches the service as it came; what is ours reaches no service. */
+async function judgeOwn(t: Test, name: keyof typeof askingProxies, proxy: AskingProxy): Promise<void> {
+  const routes = [
+    { prefix: '/api/own', upstream: 'app', authorization: 'pass', public: true },
+    { prefix: '/api', upstream: 'app' },
+  ];
+  const bench = await startBench(t, name, proxy, { config: { routes } });
+  if (bench === undefined) return;
+  const { key, bearer, send } = bench;
+  const session = `Authorization: Bearer ${bearer}`;
+  const aws = 'AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host;x, Signature=c';
+  const rows: readonly [path: string, lines: readonly string[], authorization: string, apiKey: string][] = [
+    ['/api/own', ['Authorization: Token mine', 'X-API-Key: sk-1'], 'Token mine', 'sk-1'],
+    ['/api/own', ['Authorization: Basic YTpi'], 'Basic YTpi', ''],
+    ['/api/own', [`X-API-Key: ${key}`, 'Authorization: Token mine'], 'Token mine', ''],
+    ['/api/own', [session, 'X-API-Key: sk-1'], '', 'sk-1'],
+    ['/api/own', [session], '', ''],
+    ['/api/own', [], '', ''],
+    ['/api/x', [session], '', ''],
+    ['/api/x', [`X-API-Key: ${key}`], '', ''],
+    ['/api/own', [`Authorization: ${aws}`], aws, ''],
+  ];
+  for (const [path, lines, authorization, apiKey] of rows) {
+    t.equal(await send(`GET ${path} HTTP/1.1`, lines), 200, `${path} ${lines.length}`);
+    const seen: SeenRequest = takeSeen(bench)!;
+    t.strictSame(
+      [seen.values('authorization').join(), seen.values('x-api-key').join()],
+      [authorization, apiKey],
+    );
+  }
+  const spelled = [
+    `Token ${key}`,
+    `Basic ${Buffer.from(`x:${key}`).toString('base64')}`,
+    `Bearer a, Bearer ${bearer}`,
+  ];
+  for (const value of spelled)
+    t.equal(await send('GET /api/own HTTP/1.1', [`Authorization: ${value}`]), 401, value.slice(0, 8));
+  t.equal(bench.upstream.seen.length, 0);
 }
 
 /** What a whole configuration does besides, of which another proxy's is only a part. */

@@ -36,7 +36,7 @@ const printers: Readonly<Record<string, Printer>> = {
     // The controller sets the last one itself when it asks, but leaves a client's header for the service.
     holes: ({ copied, describing, reserved }) => {
       const own = ['Authorization', 'X-API-Key', ...describing, 'X-Auth-Request-Redirect'];
-      return { answered: [...copied, ...own, ...reserved].join(',') };
+      return { answered: [...new Set([...copied, ...own, ...reserved])].join(',') };
     },
   },
   traefik: {

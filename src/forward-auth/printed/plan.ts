@@ -41,6 +41,10 @@ export interface ProxyPlan {
   readonly identity: readonly string[];
   /** All headers of a decision that replace the client's. */
   readonly copied: readonly string[];
+  /** True if the service gets neither `Authorization` nor `X-API-Key`, because no route passes its own. */
+  readonly hidesCredentials: boolean;
+  /** Headers by which a browser says where a request comes from, if decisions depend on them. */
+  readonly browserNames: readonly string[];
   /** Headers in lower case that describe a request to Postern: a client's own must not reach the service. */
   readonly describing: readonly string[];
   /** Further headers of a client that must not reach the service, and that Postern would refuse. */
@@ -74,6 +78,9 @@ const forwardedNames = [
   'x-forwarded-ssl',
 ];
 
+/** Headers that tell pages of other origins, and navigations, from the rest. */
+const browserNames = ['Origin', 'Sec-Fetch-Site', 'Sec-Fetch-Mode', 'Sec-Fetch-Dest', 'Accept'];
+
 /** Headers that every printed configuration sets. Traefik sets all headers of its mode itself, without any configuration. */
 const overwrittenNames = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'];
 
@@ -86,7 +93,9 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
   const { setByProxy, described } = modes[listener.mode];
   const describing = described === null ? [] : [described.method, described.target];
   const overwritten = listener.mode === 'traefik' ? setByProxy : overwrittenNames;
-  const copied = [...identity, 'X-Request-Id', 'Cookie'];
+  const hidesCredentials = !config.routes.some((route) => route.authorization === 'pass');
+  const credentials = hidesCredentials ? [] : ['Authorization', 'X-API-Key'];
+  const copied = [...identity, 'X-Request-Id', 'Cookie', ...credentials];
   const kept = new Set([...copied.map((name) => name.toLowerCase()), ...overwritten, ...describing]);
   const deleted = [
     ...droppedNames,
@@ -104,6 +113,8 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     ownAreas: ownAreas((name) => endpoints[name] === 'upstream', { apiPath, webPath: web?.path }),
     identity,
     copied,
+    hidesCredentials,
+    browserNames: config.api_keys.basic ? browserNames : [],
     describing,
     deleted: [...new Set(deleted)].filter((name) => !kept.has(name) && !trailerNames.has(name)),
     reserved: laterNames.map((name) => name.toLowerCase()),

@@ -65,9 +65,11 @@ core.register_action("postern", { "http-req" }, function(txn)
       txn.http:req_del_header(name)
     end
   end
+{{#hidesCredentials}}
   -- The service needs no credentials.
   txn.http:req_del_header("authorization")
   txn.http:req_del_header("x-api-key")
+{{/hidesCredentials}}
   -- HAProxy leaves out a header for which there is no room, without an error.
   local set = txn.http:req_get_headers()
   for _, name in ipairs(copied) do
