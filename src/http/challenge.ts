@@ -5,14 +5,29 @@ import type { RequestHead } from './request-head.ts';
 /** The schemes that the 401 of a route names: Bearer, Basic, or both. */
 export type Challenge = 'bearer' | 'basic' | 'both';
 
-/** The schemes that a refusal of a request names: for Basic a browser would open a dialogue, and keep what is typed there. */
-export function challengeFor(request: {
+/** The parts of a request that decide which schemes its refusal names. */
+interface ChallengedRequest {
   readonly challenge: Challenge;
+  readonly method: string;
   readonly head: Pick<RequestHead, 'secFetchSite' | 'secFetchMode' | 'secFetchDest' | 'accept'>;
-}): Challenge {
+}
+
+/** The schemes that a refusal of a request names: for Basic a browser would open a dialogue, and keep what is typed there. */
+export function challengeFor(request: ChallengedRequest): Challenge {
   const { challenge, head } = request;
-  if (challenge === 'bearer' || head.secFetchSite !== '' || isNavigation(head)) return 'bearer';
+  if (challenge === 'bearer' || isOfPage(request) || isNavigation(head)) return 'bearer';
   return challenge;
+}
+
+/** Methods that a page can have a browser send in the mode `no-cors` (Fetch §2.2.1, "CORS-safelisted method"). */
+const pageMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST']);
+
+/**
+ * True if a page may have had a browser send the request. Thunderbird's calendar, which sends Basic only once it was offered, has
+ * Fetch metadata, too: the mode `no-cors` with PROPFIND and other methods that no page can send so.
+ */
+function isOfPage({ method, head }: ChallengedRequest): boolean {
+  return head.secFetchSite !== '' && (head.secFetchMode !== 'no-cors' || pageMethods.has(method));
 }
 
 /** The values of `WWW-Authenticate` (RFC 6750 §3, RFC 7617 §2), Bearer first; empty if the refusal needs none. */

@@ -49,6 +49,29 @@ t.test('a route says by which schemes programs may come; browsers are told Beare
   t.equal(await challenges('/api/admin/api-keys/', {}, 401), bearer, 'own endpoints take part in nothing');
 });
 
+t.test('Thunderbird’s calendar is offered Basic, although it has Fetch metadata', async (t) => {
+  const { api } = await startWebGateway(t, { api_keys: { basic: true }, routes });
+  const metadata = {
+    'sec-fetch-site': 'same-origin',
+    'sec-fetch-mode': 'no-cors',
+    'sec-fetch-dest': 'empty',
+  };
+  const challenges = async (method: string, more: Record<string, string> = {}) => {
+    const response = await api.send({ method, path: '/both', headers: { ...metadata, ...more } });
+    return response.headers['www-authenticate'];
+  };
+  for (const method of ['PROPFIND', 'OPTIONS', 'REPORT', 'PUT', 'DELETE'])
+    t.equal(await challenges(method), `${bearer}, ${basic}`, method);
+  for (const method of ['GET', 'HEAD', 'POST'])
+    t.equal(await challenges(method), bearer, `a page can send ${method}`);
+  for (const mode of ['cors', 'same-origin', 'navigate', ''])
+    t.equal(
+      await challenges('PROPFIND', { 'sec-fetch-mode': mode }),
+      bearer,
+      `a page can send it as ${mode}`,
+    );
+});
+
 t.test('proxies that hand on the first field alone get one', async (t) => {
   const decided = routes.map((route) => ({ ...route, upstream: 'none', browser: false }));
   const { ask } = await startDeciding(t, { api_keys: { basic: true }, routes: decided });
