@@ -9,6 +9,7 @@ const scripts: Readonly<Record<string, string | null>> = {
   fuzz: null,
   http: null,
   unit: null,
+  applications: 'test:applications',
   clients: 'test:clients',
   helm: 'test:chart',
   image: 'test:chart',
@@ -20,7 +21,7 @@ const scripts: Readonly<Record<string, string | null>> = {
 };
 /** Whatever imports these starts a Redis or a PostgreSQL. */
 const servers = ['postgres-programs.ts', 'postgres-server.ts', 'redis-server.ts'];
-const mayStartServers = ['clients', 'helm', 'kubernetes', 'long', 'stores'];
+const mayStartServers = ['applications', 'clients', 'helm', 'kubernetes', 'long', 'stores'];
 
 const root = join(import.meta.dirname, '../..');
 const tests = globSync('test/**/*.test.ts', { cwd: root });
@@ -66,8 +67,8 @@ t.test('only tests in test/stores and tiers of their own start Redis or PostgreS
   t.strictSame(misplaced, []);
 });
 
-t.test('only tests in test/clients and test/upstreams start a browser', async (t) => {
-  const mayStartBrowser = ['clients', 'upstreams'];
+t.test('only tests in test/applications, test/clients and test/upstreams start a browser', async (t) => {
+  const mayStartBrowser = ['applications', 'clients', 'upstreams'];
   const misplaced = tests.filter(
     (file) =>
       !mayStartBrowser.includes(folderOf(file)) && reachableFrom(file).has('test/support/pages/browser.ts'),

@@ -1,0 +1,81 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { startApplication } from './application.ts';
+import { fromPyPI } from './installed.ts';
+
+t.setTimeout(300_000);
+
+/** Writes a wheel of one module. */
+const makeWheel = `
+import zipfile
+with zipfile.ZipFile("tool-1.0-py3-none-any.whl", "w") as wheel:
+    wheel.writestr("tool.py", "answer = 42\\n")
+    wheel.writestr("tool-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: tool\\nVersion: 1.0\\n")
+    wheel.writestr("tool-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr("tool-1.0.dist-info/RECORD", "tool.py,,\\ntool-1.0.dist-info/METADATA,,\\ntool-1.0.dist-info/WHEEL,,\\ntool-1.0.dist-info/RECORD,,\\n")
+`;
+
+t.test('pypiserver: twine publishes and pip installs, each with a key as its password', async (t) => {
+  let packages = '';
+  const application = await startApplication(t, {
+    recipe: 'Python packages',
+    needs: ['pypi-server', 'twine', 'pip'].map(fromPyPI),
+    command({ folder, port }) {
+      packages = join(folder, 'packages');
+      mkdirSync(packages);
+      return [
+        fromPyPI('pypi-server'),
+        'run',
+        '-i',
+        '127.0.0.1',
+        '-p',
+        `${port}`,
+        '-a',
+        '.',
+        '-P',
+        '.',
+        packages,
+      ];
+    },
+  });
+  if (application === null) return;
+  const { origin, key, run, clients, mintKey } = application;
+  t.match(await run([fromPyPI('python'), '-c', makeWheel]), { code: 0 });
+  const upload = (password: string) =>
+    run(
+      [
+        fromPyPI('twine'),
+        'upload',
+        '--non-interactive',
+        '--repository-url',
+        `${origin}/`,
+        'tool-1.0-py3-none-any.whl',
+      ],
+      {
+        env: { TWINE_USERNAME: 'any', TWINE_PASSWORD: password },
+      },
+    );
+  const reader = await mintKey(['packages:read']);
+  t.match(await upload(reader), { code: 1, printed: /403/ }, 'a key to install with does not publish');
+  t.strictSame(readdirSync(packages), []);
+  const uploaded = await upload(key);
+  t.equal(uploaded.code, 0, uploaded.printed);
+  t.strictSame(readdirSync(packages), ['tool-1.0-py3-none-any.whl']);
+
+  const install = (index: string) =>
+    run([fromPyPI('pip'), 'install', '--no-cache-dir', '--target', 'site', '--index-url', index, 'tool']);
+  const authority = (password: string) => `${origin.replace('//', `//any:${password}@`)}/simple/`;
+  t.match(await install(authority('guessed')), { code: 1, printed: /401/ });
+  const installed = await install(authority(reader));
+  t.equal(installed.code, 0, installed.printed);
+  t.equal(readFileSync(join(clients, 'site/tool.py'), 'utf8'), 'answer = 42\n');
+  // Names and passwords of a file, which pip sends at once, too.
+  writeFileSync(join(clients, '.netrc'), `machine 127.0.0.1\nlogin any\npassword ${reader}\n`, {
+    mode: 0o600,
+  });
+  t.match(
+    await run([fromPyPI('pip'), 'download', '--no-cache-dir', '--index-url', `${origin}/simple/`, 'tool']),
+    { code: 0 },
+  );
+});
