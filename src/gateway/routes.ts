@@ -7,6 +7,7 @@ import { parseUpstreamAddress, type UpstreamAddress } from '../config/values/ups
 import { Upstream, type UpstreamOptions } from '../http1/client/client-pool.ts';
 import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
+import { createSentTarget } from '../proxy/sent-target.ts';
 import { hostAndPort } from '../proxy/upstream-failure.ts';
 import type { Assertions } from './assertions.ts';
 import type { LastingParts } from './lasting-parts.ts';
@@ -43,6 +44,11 @@ export async function composeRoutes(
       path,
       exact: route.exact !== undefined,
       passes: passedBy((key) => (route.paths?.[key] ?? config.paths[key]) === 'pass'),
+      strippedPrefix: route.strip_prefix ?? '',
+      sentTarget: createSentTarget(
+        route.strip_prefix ?? '',
+        settings === undefined ? '' : basePathOf(settings.url),
+      ),
       upstream: upstreams.get(route.upstream) ?? null,
       upstreamAddress: settings === undefined ? '' : addressTextOf(settings.url),
       ...headersOf(route.upstream),
@@ -111,6 +117,11 @@ function locationOf(url: UpstreamAddress): Pick<UpstreamOptions, 'address' | 'au
     case 'echo':
       throw new TypeError('the echo has an address only once it runs');
   }
+}
+
+/** The path that is put before that of each request; empty: none. */
+function basePathOf(url: UpstreamAddress): string {
+  return url.kind === 'server' ? url.basePath : '';
 }
 
 /** Address of an upstream as logged with its failures. */

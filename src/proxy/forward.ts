@@ -78,7 +78,8 @@ export class ForwardedRequest implements UpstreamRequest, BodyOwner, ExchangeOwn
     this.neededScopes = principal === null || route.isPublic ? none : route.scopesFor(exchange.method);
     const { head, method } = exchange;
     this.method = method;
-    this.target = preflight ? exchange.path : exchange.target;
+    const target = preflight ? exchange.path : exchange.target;
+    this.target = route.sentTarget === null ? target : route.sentTarget(target);
     this.hasBody = head.hasBody;
     this.isUploading = head.hasBody;
     this.upgrade = upgradeOf(exchange, route);

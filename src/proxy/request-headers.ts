@@ -46,6 +46,8 @@ export interface Forwarding {
   readonly traceparent: string;
   /** The name of this gateway in `Postern-Via`. */
   readonly via: string;
+  /** The beginning of the path that was removed; empty: nothing was. */
+  readonly strippedPrefix: string;
 }
 
 /** Writes the headers of an upstream request: `Host`, the client's headers that may pass, the framing, then Postern's own. */
@@ -97,6 +99,7 @@ export function forwardingOf(
     upgrade,
     traceparent: exchange.trace?.traceparent ?? traceparentFor(head),
     via: rules.via,
+    strippedPrefix: route.strippedPrefix,
   };
 }
 
@@ -186,6 +189,7 @@ export function writeIdentifyingHeaders(head: RequestHead, forwarding: Forwardin
   const host = fromTrustedProxy && head.forwardedHost !== '' ? head.forwardedHost : head.host;
   // HTTP/1.0 does not require one.
   if (host !== '') into.add('X-Forwarded-Host', host);
+  if (forwarding.strippedPrefix !== '') into.add('X-Forwarded-Prefix', forwarding.strippedPrefix);
 }
 
 /** The `traceparent` to send when Postern records no span of its own: the client's, or a new one. */

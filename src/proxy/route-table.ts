@@ -23,6 +23,10 @@ export interface RouteOptions {
   readonly exact: boolean;
   /** Ambiguous spellings in its paths that the upstream receives; any other is refused. */
   readonly passes: PassedSpellings;
+  /** The beginning of its path that is removed before forwarding; empty: nothing is. */
+  readonly strippedPrefix: string;
+  /** The target to send in place of the received one; null: it is sent as received. */
+  readonly sentTarget: ((target: string) => string) | null;
   /** Null: Postern only decides about requests, and another proxy forwards them. */
   readonly upstream: Upstream | null;
   /** Configured address of the upstream, for the log: host and port, or the path of its socket; empty without one. */

@@ -123,6 +123,7 @@ identity_providers: { idp: { issuer: https://i.example, client_id: a, redirect_u
         host: '127.0.0.1',
         port: 9000,
         authority: '127.0.0.1:9000',
+        basePath: '',
       },
       connect_timeout: 2000,
       response_timeout: 60_000,

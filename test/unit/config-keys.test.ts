@@ -143,24 +143,35 @@ const providersAndUpstreams: Row[] = [
     'identity_providers.idp.client_secret: must be a string: put it in quotes',
   ],
   [
-    'an upstream with a path',
-    'upstreams: { app: { url: »http://a:1/x } }',
-    'upstreams.app.url: must be without a path, http://a:1: paths are forwarded as they are (http://a:1/x)',
+    'an upstream whose path ends with a slash',
+    'upstreams: { app: { url: »http://a:1/x// } }',
+    'upstreams.app.url: must not end with a slash: http://a:1/x (http://a:1/x//)',
   ],
+  ...['/a/../b', '/.', '/a//b', '/a%20b', '/a;b', '/a\\\\b', '/a?b'].map((path): Row => {
+    const rule = path.includes('?')
+      ? 'must be http(s)://HOST:PORT without user and query, unix:PATH or builtin:echo'
+      : 'must have a path of plain segments, without escapes, ; and empty or dot segments, or none';
+    const shown = path.replace('\\\\', '\\');
+    return [
+      `an upstream with the path ${shown}`,
+      `upstreams: { app: { url: »"http://a:1${path}" } }`,
+      `upstreams.app.url: ${rule} (http://a:1${shown})`,
+    ];
+  }),
   [
     'an upstream with a query',
     'upstreams: { app: { url: »http://a:1?x } }',
-    'upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (http://a:1?x)',
+    'upstreams.app.url: must be http(s)://HOST:PORT without user and query, unix:PATH or builtin:echo (http://a:1?x)',
   ],
   [
     'an upstream with a user, which is not shown',
     'upstreams: { app: { url: »http://u:geheim@a:1 } }',
-    'upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo',
+    'upstreams.app.url: must be http(s)://HOST:PORT without user and query, unix:PATH or builtin:echo',
   ],
   [
     'another builtin than the echo',
     'upstreams: { app: { url: »builtin:ech } }',
-    'upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (builtin:ech)',
+    'upstreams.app.url: must be http(s)://HOST:PORT without user and query, unix:PATH or builtin:echo (builtin:ech)',
   ],
   [
     'a name of an upstream with a space',

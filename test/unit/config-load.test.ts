@@ -120,10 +120,11 @@ for (const [url, address] of Object.entries({
   });
 
 for (const [url, address] of Object.entries({
-  'http://App.example': { tls: false, host: 'app.example', port: 80, authority: 'app.example' },
-  'http://app:080': { tls: false, host: 'app', port: 80, authority: 'app' },
-  'https://app': { tls: true, host: 'app', port: 443, authority: 'app' },
-  'https://[::1]:8443': { tls: true, host: '::1', port: 8443, authority: '[::1]:8443' },
+  'http://App.example': { tls: false, host: 'app.example', port: 80, authority: 'app.example', basePath: '' },
+  'http://app:080': { tls: false, host: 'app', port: 80, authority: 'app', basePath: '' },
+  'https://app': { tls: true, host: 'app', port: 443, authority: 'app', basePath: '' },
+  'https://[::1]:8443': { tls: true, host: '::1', port: 8443, authority: '[::1]:8443', basePath: '' },
+  'http://App:1/Base/v1.0': { tls: false, host: 'app', port: 1, authority: 'app:1', basePath: '/Base/v1.0' },
 }))
   t.test(`${url} is the address of an upstream`, async (t) => {
     const { config } = loadGood(t, `upstreams: { app: { url: "${url}" } }`);

@@ -25,6 +25,7 @@ const forwarding: Forwarding = {
   encrypted: true,
   fromTrustedProxy: false,
   via: 'this-gateway',
+  strippedPrefix: '',
   passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
   ownCookies: { names: ['refresh'], prefixes: [] },
   passesAuthorization: false,

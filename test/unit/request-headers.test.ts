@@ -13,6 +13,7 @@ const forwarding: Omit<Forwarding, 'traceparent'> = {
   encrypted: false,
   fromTrustedProxy: false,
   via: 'this-gateway',
+  strippedPrefix: '',
   passedMeaning: createPassedMeaning({ passOddNames: false, passMethodOverride: false, dropped: [] }),
   ownCookies: { names: ['refresh'], prefixes: ['refresh_login_'] },
   passesAuthorization: false,

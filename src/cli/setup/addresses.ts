@@ -25,10 +25,12 @@ export function parseServiceAddress(text: string, folder: string): string {
   const url = port !== undefined ? `http://localhost:${port}` : withScheme(text);
   try {
     const address = parseUpstreamAddress(url);
-    return address.kind === 'socket' ? `unix:${resolve(folder, address.path)}` : url;
+    if (address.kind === 'socket') return `unix:${resolve(folder, address.path)}`;
+    if (address.kind === 'echo' || address.basePath === '') return url;
   } catch {
-    throw new RangeError('must be HOST:PORT, :PORT, an http:// or https:// URL without path, or unix:PATH');
+    // The message below says what is expected.
   }
+  throw new RangeError('must be HOST:PORT, :PORT, an http:// or https:// URL without path, or unix:PATH');
 }
 
 function withScheme(text: string): string {

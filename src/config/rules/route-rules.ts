@@ -61,6 +61,7 @@ const upstreamsAreThere: Rule = ({ routes = [], upstreams }, { report }) => {
 };
 
 const forwardingKeys = [
+  'strip_prefix',
   'max_body',
   'body_rate',
   'upgrades',

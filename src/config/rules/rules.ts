@@ -6,6 +6,7 @@ import { assertionRules } from './assertion-rules.ts';
 import { headerRules } from './header-rules.ts';
 import { managedRules } from './managed-rules.ts';
 import { upstreamsAreOthers } from './own-address-rules.ts';
+import { prefixRules } from './prefix-rules.ts';
 import { routeRules } from './route-rules.ts';
 import { applyRules, type JudgedConfig, type Rule } from './rule.ts';
 import { scopeRules } from './scope-rules.ts';
@@ -142,6 +143,7 @@ const rules: readonly Rule[] = [
   ...scopeRules,
   ...managedRules,
   ...routeRules,
+  ...prefixRules,
   upstreamsAreOthers,
   someoneTakesTheResponse,
   ...headerRules,

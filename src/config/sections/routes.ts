@@ -124,6 +124,9 @@ const route = z.strictObject({
       'upstream: CORS of this route is the upstream’s own, its preflights included, whatever cors.origins says. Can’t be combined with preflight.',
     ),
   paths: pathsOfRoute,
+  strip_prefix: path().describe(
+    'First segments of the route’s path, or all of it, that are removed before forwarding and sent as X-Forwarded-Prefix; if omitted, the path is forwarded as it is.',
+  ),
   max_body: size({ min: 0 })
     .optional()
     .describe('Maximum size of a request body, beyond it 413; if omitted, no limit.'),

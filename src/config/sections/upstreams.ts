@@ -34,7 +34,7 @@ const upstream = z.strictObject({
   url: text()
     .transform(parsedBy(parseUpstreamAddress))
     .describe(
-      'http(s)://HOST:PORT, unix:PATH or builtin:echo; not an address that Postern itself listens on.',
+      'http(s)://HOST:PORT, unix:PATH or builtin:echo; not an address that Postern itself listens on. A path, as in http://HOST:PORT/app, is put before that of each request.',
     ),
   connect_timeout: timeout().prefault('2s').describe('Time to connect; beyond it 504.'),
   response_timeout: timeout().prefault('60s').describe('Time until the head of the response; beyond it 504.'),

@@ -10,33 +10,44 @@ export type UpstreamAddress =
       readonly port: number;
       /** As in a `Host` header: without the default port, IPv6 in brackets. */
       readonly authority: string;
+      /** Put before the path of each request, without a slash at its end; empty: nothing is. */
+      readonly basePath: string;
     }
   | { readonly kind: 'socket'; readonly path: string }
   /** The built-in upstream, which responds with the request. */
   | { readonly kind: 'echo' };
 
 const socketPattern = /^unix:([^\0?#]+)$/;
-const serverPattern = new RegExp(`^https?://${hostPattern}$`);
+const originPattern = new RegExp(`^(https?://${hostPattern})(/.*)?$`);
+// Escapes, `;` and dot segments could be read differently from the rest of a path, which is judged as the client spells it.
+const pathPattern = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)+$/;
 
-const form = 'must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo';
+const form = 'must be http(s)://HOST:PORT without user and query, unix:PATH or builtin:echo';
 
-/** The rule that a malformed address breaks, with the cure for a path, which many proxies put before that of the request. */
-function ruleBrokenBy(text: string): string {
-  const [, origin] = /^(https?:\/\/[^/?#@]+)\/[^?#]*$/.exec(text) ?? [];
-  return origin !== undefined && serverPattern.test(origin) && hasValidPort(origin)
-    ? `must be without a path, ${origin}: paths are forwarded as they are`
-    : form;
+/** Splits the URL of a server into its origin and its path. Throws a RangeError whose message is the rule. */
+function splitUrl(text: string): { readonly origin: string; readonly path: string } {
+  const [, origin, path = ''] = originPattern.exec(text) ?? [];
+  if (origin === undefined || !hasValidPort(origin) || /[?#]/.test(path)) throw new RangeError(form);
+  if (path === '' || pathPattern.test(path)) return { origin, path };
+  const cured = path.replace(/\/+$/, '');
+  if (cured === '' || pathPattern.test(cured))
+    throw new RangeError(`must not end with a slash: ${origin}${cured}`);
+  throw new RangeError(
+    'must have a path of plain segments, without escapes, ; and empty or dot segments, or none',
+  );
 }
 
 /**
- * Parses `http(s)://HOST:PORT`, `unix:PATH` or `builtin:echo`. Throws a RangeError, whose message is the rule, for anything else.
+ * Parses `http(s)://HOST:PORT`, with or without a path, `unix:PATH` or `builtin:echo`. Throws a RangeError, whose message is the
+ * rule, for anything else.
  */
 export function parseUpstreamAddress(text: string): UpstreamAddress {
   if (text === 'builtin:echo') return { kind: 'echo' };
-  const [, path] = socketPattern.exec(text) ?? [];
-  if (path !== undefined) return { kind: 'socket', path };
-  const url = serverPattern.test(text) && hasValidPort(text) ? URL.parse(text) : null;
-  if (url === null) throw new RangeError(ruleBrokenBy(text));
+  const [, socket] = socketPattern.exec(text) ?? [];
+  if (socket !== undefined) return { kind: 'socket', path: socket };
+  const { origin, path } = splitUrl(text);
+  const url = URL.parse(origin);
+  if (url === null) throw new RangeError(form);
   const tls = url.protocol === 'https:';
   return {
     kind: 'server',
@@ -45,5 +56,6 @@ export function parseUpstreamAddress(text: string): UpstreamAddress {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? (tls ? 443 : 80) : Number(url.port),
     authority: url.host,
+    basePath: path,
   };
 }

@@ -162,7 +162,7 @@ function parseListen(text: string): ServerAddress {
 function parseService(url: string): ServerAddress {
   try {
     const address = parseUpstreamAddress(url);
-    if (address.kind === 'server') return createAddress(address, address.tls);
+    if (address.kind === 'server' && address.basePath === '') return createAddress(address, address.tls);
   } catch {
     // The message below covers other kinds of addresses, too.
   }

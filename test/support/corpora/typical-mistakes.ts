@@ -82,17 +82,17 @@ export const refusedMistakes: readonly Mistake[] = [
   [
     'an upstream by HTTP/2',
     `${local}upstreams: { app: { url: h2c://127.0.0.1:9000 } }\n${all}`,
-    '3:26: upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (h2c://127.0.0.1:9000)',
+    '3:26: upstreams.app.url: must be http(s)://HOST:PORT without user and query, unix:PATH or builtin:echo (h2c://127.0.0.1:9000)',
   ],
   [
-    'an upstream with a path',
+    'an upstream with a slash at its end',
     `${local}upstreams: { app: { url: http://127.0.0.1:9000/app/ } }\n${all}`,
-    '3:26: upstreams.app.url: must be without a path, http://127.0.0.1:9000: paths are forwarded as they are (http://127.0.0.1:9000/app/)',
+    '3:26: upstreams.app.url: must not end with a slash: http://127.0.0.1:9000/app (http://127.0.0.1:9000/app/)',
   ],
   [
     'an upstream without a scheme',
     `${local}upstreams: { app: { url: 127.0.0.1:9000 } }\n${all}`,
-    '3:26: upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (127.0.0.1:9000)',
+    '3:26: upstreams.app.url: must be http(s)://HOST:PORT without user and query, unix:PATH or builtin:echo (127.0.0.1:9000)',
   ],
   [
     'an upstream that is Postern',

@@ -241,6 +241,16 @@ export const wrongRelations: readonly WrongConfiguration[] = [
     "2:24: routes[0].exact: can't be combined with prefix",
   ],
   [
+    'a stripped prefix that is not the beginning of its path',
+    'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /files, upstream: app, strip_prefix: /file }]',
+    "2:57: routes[0].strip_prefix: must be the route's path, /files, or its first segments (/file)",
+  ],
+  [
+    'two routes to one server, one of which opens what the other guards',
+    'upstreams: { a: { url: "http://localhost:9000" }, b: { url: "http://127.0.0.1:9000" } }\nroutes: [{ prefix: /files, upstream: a, strip_prefix: /files, public: true }, { prefix: /admin, upstream: b }]',
+    '2:55: routes[0].strip_prefix: reaches by another path what routes[1].prefix reaches on the same server, and one would open what the other guards: strip and prepend the same for both, or separate their paths there (/files)',
+  ],
+  [
     'a spelling that the route of a path refuses',
     'paths: { semicolons: pass }\nupstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: "/a;b", upstream: app, paths: { semicolons: refuse } }]',
     '3:20: routes[0].prefix: must not contain ; while paths.semicolons is refuse (/a;b)',

@@ -83,9 +83,14 @@ export const wrongValues: readonly WrongConfiguration[] = [
     '1:21: management.host: must be an IP address or a host name, without brackets and port ([::1])',
   ],
   [
-    'an upstream with a path',
-    'upstreams: { app: { url: http://127.0.0.1:9000/api } }',
-    '1:26: upstreams.app.url: must be without a path, http://127.0.0.1:9000: paths are forwarded as they are (http://127.0.0.1:9000/api)',
+    'an upstream with a slash at its end',
+    'upstreams: { app: { url: http://127.0.0.1:9000/ } }',
+    '1:26: upstreams.app.url: must not end with a slash: http://127.0.0.1:9000 (http://127.0.0.1:9000/)',
+  ],
+  [
+    'an upstream with an escape in its path',
+    'upstreams: { app: { url: http://127.0.0.1:9000/a%20b } }',
+    '1:26: upstreams.app.url: must have a path of plain segments, without escapes, ; and empty or dot segments, or none (http://127.0.0.1:9000/a%20b)',
   ],
   [
     'a spelling of paths that neither passes nor is refused',
@@ -95,17 +100,17 @@ export const wrongValues: readonly WrongConfiguration[] = [
   [
     'an upstream without a scheme',
     'upstreams: { app: { url: 127.0.0.1:9000 } }',
-    '1:26: upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (127.0.0.1:9000)',
+    '1:26: upstreams.app.url: must be http(s)://HOST:PORT without user and query, unix:PATH or builtin:echo (127.0.0.1:9000)',
   ],
   [
     'an upstream of another scheme',
     'upstreams: { app: { url: ws://127.0.0.1:9000 } }',
-    '1:26: upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (ws://127.0.0.1:9000)',
+    '1:26: upstreams.app.url: must be http(s)://HOST:PORT without user and query, unix:PATH or builtin:echo (ws://127.0.0.1:9000)',
   ],
   [
     'an upstream with a port that is too large',
     'upstreams: { app: { url: http://127.0.0.1:99999 } }',
-    '1:26: upstreams.app.url: must be http(s)://HOST:PORT without user, path and query, unix:PATH or builtin:echo (http://127.0.0.1:99999)',
+    '1:26: upstreams.app.url: must be http(s)://HOST:PORT without user and query, unix:PATH or builtin:echo (http://127.0.0.1:99999)',
   ],
   [
     'records in an unknown database',

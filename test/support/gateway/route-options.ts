@@ -9,6 +9,8 @@ export const routeOptions: RouteOptions = {
   path: '/',
   exact: false,
   passes: nothingPasses,
+  strippedPrefix: '',
+  sentTarget: null,
   upstream: null as never,
   identityHeadersOf: (principal) => principal.identity,
   passedMeaning: () => meaning.plain,

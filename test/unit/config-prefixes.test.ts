@@ -1,0 +1,132 @@
+import { type Row, testRows } from './config-rows.ts';
+
+const opens = (other: string, shown: string) =>
+  `reaches by another path what ${other} reaches on the same server, and one would open what the other guards: strip and prepend the same for both, or separate their paths there (${shown})`;
+const one = 'upstreams: { app: { url: http://app:9000 } }';
+const withRoutes = (upstreams: string, ...routes: string[]) =>
+  `${upstreams}\nroutes:\n${routes.map((route) => `  - ${route}\n`).join('')}`;
+
+const stripped: Row[] = [
+  [
+    'a prefix that is no beginning of the route’s path',
+    withRoutes(
+      one,
+      '{ prefix: /a/b, upstream: app, strip_prefix: »/a/b/c }',
+      '{ prefix: /c, upstream: app, strip_prefix: »/ }',
+      '{ exact: /d, upstream: app, strip_prefix: »/D }',
+      '{ prefix: /ee, upstream: app, strip_prefix: »/e }',
+    ),
+    "routes[0].strip_prefix: must be the route's path, /a/b, or its first segments (/a/b/c)",
+    "routes[1].strip_prefix: must be the route's path, /c, or its first segments (/)",
+    "routes[2].strip_prefix: must be the route's path, /d, or its first segments (/D)",
+    "routes[3].strip_prefix: must be the route's path, /ee, or its first segments (/e)",
+  ],
+  [
+    'a prefix on a route that is only decided about',
+    'routes: [{ prefix: /a, upstream: none, »strip_prefix: /a }]',
+    "routes[0].strip_prefix: can't be combined with upstream: none",
+  ],
+];
+
+const reached: Row[] = [
+  [
+    'a lax route that would open what another guards',
+    withRoutes(
+      one,
+      '{ prefix: /files, upstream: app, strip_prefix: »/files, public: true }',
+      '{ prefix: /admin, upstream: app }',
+    ),
+    `routes[0].strip_prefix: ${opens('routes[1].prefix', '/files')}`,
+  ],
+  [
+    'two that strip the whole of their paths',
+    withRoutes(
+      one,
+      '{ prefix: /a, upstream: app, strip_prefix: /a }',
+      '{ prefix: /b, upstream: app, strip_prefix: »/b }',
+    ),
+    `routes[1].strip_prefix: ${opens('routes[0].prefix', '/b')}`,
+  ],
+  [
+    'one by another name of the same server, with another path',
+    withRoutes(
+      'upstreams: { a: { url: http://localhost:9000/app }, b: { url: http://127.0.0.1:9000 } }',
+      '{ prefix: /x, upstream: a }',
+      '{ prefix: »/app, upstream: b }',
+    ),
+    `routes[1].prefix: ${opens('routes[0].prefix', '/app')}`,
+  ],
+  [
+    'one on the same socket',
+    withRoutes(
+      'upstreams: { a: { url: "unix:/run/a.sock" }, b: { url: "unix:/run/a.sock" } }',
+      '{ prefix: /x, upstream: a, strip_prefix: »/x }',
+      '{ exact: /y, upstream: b }',
+    ),
+    `routes[0].strip_prefix: ${opens('routes[1].exact', '/x')}`,
+  ],
+  [
+    'one that only a lax server finds there',
+    withRoutes(
+      one,
+      '{ prefix: /a/Data, upstream: app, strip_prefix: »/a }',
+      '{ prefix: /data/x%3Ay, upstream: app }',
+    ),
+    `routes[0].strip_prefix: ${opens('routes[1].prefix', '/a')}`,
+  ],
+  [
+    'an exact path',
+    withRoutes(one, '{ exact: /a/x, upstream: app, strip_prefix: »/a }', '{ exact: /X, upstream: app }'),
+    `routes[0].strip_prefix: ${opens('routes[1].exact', '/a')}`,
+  ],
+];
+
+const good: Row[] = [
+  [
+    'routes that strip alike',
+    withRoutes(
+      one,
+      '{ prefix: /files, upstream: app, strip_prefix: /files }',
+      '{ prefix: /files/admin, upstream: app, strip_prefix: /files }',
+    ),
+  ],
+  [
+    'routes to different servers',
+    withRoutes(
+      'upstreams: { a: { url: http://app:9000 }, b: { url: http://app:9001 }, e: { url: builtin:echo } }',
+      '{ prefix: /a, upstream: a, strip_prefix: /a }',
+      '{ prefix: /b, upstream: b, strip_prefix: /b }',
+      '{ prefix: /c, upstream: e, strip_prefix: /c }',
+      '{ prefix: /d, upstream: e, strip_prefix: /d }',
+    ),
+  ],
+  [
+    'paths that are separate on the server',
+    withRoutes(
+      'upstreams: { a: { url: http://app:9000/one }, b: { url: http://app:9000/two }, c: { url: http://app:9000 } }',
+      '{ prefix: /a, upstream: a, strip_prefix: /a }',
+      '{ prefix: /b, upstream: b, strip_prefix: /b }',
+      '{ prefix: /onemore, upstream: c }',
+      '{ exact: /c, upstream: c, strip_prefix: /c }',
+    ),
+  ],
+  [
+    'a path that a more specific route has taken from the laxer one',
+    withRoutes(
+      'upstreams: { a: { url: http://app:9000/data }, b: { url: http://app:9000 }, e: { url: builtin:echo } }',
+      '{ prefix: /files, upstream: a, strip_prefix: /files }',
+      '{ prefix: /, upstream: b }',
+      '{ prefix: /data, upstream: e }',
+    ),
+  ],
+  [
+    'a path that the server has under the route’s own',
+    withRoutes(
+      'upstreams: { a: { url: http://app:9000/files }, b: { url: http://app:9000 } }',
+      '{ prefix: /files, upstream: a, strip_prefix: /files }',
+      '{ prefix: /, upstream: b }',
+    ),
+  ],
+];
+
+testRows([...stripped, ...reached, ...good]);
