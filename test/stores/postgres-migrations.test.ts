@@ -40,6 +40,7 @@ if (requirePostgres(t)) {
       { number: 9 },
       { number: 10 },
       { number: 11 },
+      { number: 12 },
     ]);
   });
 

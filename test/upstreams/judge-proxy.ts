@@ -107,6 +107,7 @@ async function judgeCookies(t: Test, bench: ProxyBench): Promise<void> {
 async function judgeOwn(t: Test, name: keyof typeof askingProxies, proxy: AskingProxy): Promise<void> {
   const routes = [
     { prefix: '/api/own', upstream: 'app', authorization: 'pass', public: true },
+    { prefix: '/api/open', upstream: 'app', public: true },
     { prefix: '/api', upstream: 'app' },
   ];
   const bench = await startBench(t, name, proxy, { config: { routes } });
