@@ -77,7 +77,7 @@ export function useRoutes() {
  * }} options
  */
 export function Command({ apiKey, secret, routes }) {
-  const { origin, served } = useContext(Console);
+  const { api, origin, served } = useContext(Console);
   if (routes.error !== null) return html`<${Problem} error=${routes.error} again=${routes.reload} />`;
   if (routes.value === null) return html`<p role="status" class="quiet">Loading…</p>`;
   const held = scopesOf(apiKey);
