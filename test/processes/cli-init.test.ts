@@ -91,6 +91,19 @@ t.test('a console on base_url is a choice, of which check warns', async (t) => {
   t.strictSame(values().web.console, {});
 });
 
+t.test('a proxy whose address no one knows is left to be named, of which check reminds', async (t) => {
+  const { run, read, values } = emptyFolder(t);
+  const args = ['--base-url', 'https://stock.example.com', '--listen', '0.0.0.0:8080'];
+  const { code, stderr } = await run(['init', '--upstream', ':9000', ...args]);
+  t.equal(code, 0);
+  t.match(
+    stderr,
+    /^postern\.yaml:\d+:\d+: warning: base_url: is https, but listen has no tls: list the proxy/,
+  );
+  t.equal(values().trusted_proxies, undefined);
+  t.match(read(), '\n# trusted_proxies: [10.0.0.1]\n');
+});
+
 t.test('a file is overwritten only with --force', async (t) => {
   const { run, read, file, cwd } = emptyFolder(t);
   await run(['init', '--upstream', ':9000', '--tenant', 'first']);

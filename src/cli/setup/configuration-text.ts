@@ -74,10 +74,15 @@ function address({ host, port }: ListenAddress): string {
 
 function proxies({ baseUrl, listen }: Setup): string {
   if (!baseUrl.startsWith('https:')) return '';
-  const isLocal = isLoopbackHost(listen.host);
-  return `
+  if (isLoopbackHost(listen.host))
+    return `
 # The proxy that has the certificate, and says who is calling.
-trusted_proxies: [${isLocal ? '127.0.0.1, "::1"' : ''}]
+trusted_proxies: [127.0.0.1, "::1"]
+`;
+  // An empty list would be the choice to believe no proxy, and "postern check" would have nothing to remind of.
+  return `
+# The proxy that has the certificate, and says who is calling: its address, or a block of addresses.
+# trusted_proxies: [10.0.0.1]
 `;
 }
 
