@@ -47,24 +47,9 @@ if [[ ${1:-} == ci ]]; then exit 0; fi
 
 from_debian thunderbird
 from_pypi venv-more requirements-more.txt
-if command -v go >/dev/null; then
-  if [[ ! -x $cache/bin/miniflux ]]; then
-    GOBIN=$cache/bin/go go install miniflux.app/v2@v2.3.5
-    mv "$cache"/bin/go/* "$cache/bin/miniflux"
-  fi
-  # Gitea builds only with the replacements of its own module.
-  if [[ ! -x $cache/bin/gitea ]]; then
-    module=$(mktemp -d)
-    version=v1.26.0
-    source=$(cd "$module" && go mod download -json code.gitea.io/gitea@$version | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
-    sed 's#^module .*#module local/gitea#' "$source/go.mod" >"$module/go.mod"
-    cp "$source/go.sum" "$module/go.sum"
-    echo "require code.gitea.io/gitea $version" >>"$module/go.mod"
-    echo 'package main; import _ "code.gitea.io/gitea/modules/setting"; func main() {}' >"$module/main.go"
-    (cd "$module" && GOFLAGS=-mod=mod go build -tags 'sqlite sqlite_unlock_notify' -o "$cache/bin/gitea" code.gitea.io/gitea) ||
-      echo "SKIPPED: Gitea can't be built here"
-    rm -rf "$module"
-  fi
+if command -v go >/dev/null && [[ ! -x $cache/bin/miniflux ]]; then
+  GOBIN=$cache/bin/go go install miniflux.app/v2@v2.3.5
+  mv "$cache"/bin/go/* "$cache/bin/miniflux"
 fi
 if command -v cargo >/dev/null && [[ ! -x $cache/bin/dufs ]]; then
   cargo install --quiet --locked --root "$cache" dufs@0.47.0 || echo "SKIPPED: dufs can't be built here"
