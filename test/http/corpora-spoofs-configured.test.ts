@@ -13,7 +13,9 @@ const callers = {
 } as const;
 
 const fixed = { 'X-Shared-Secret': 'geheim', Authorization: 'Basic cG9zdGVybjpnZWhlaW0=' };
-const settings = {
+/** What is stripped is put before again, so that the upstream sees the paths of the corpus. */
+const settingsOf = (url: string) => ({
+  url: `${url}/api`,
   headers: fixed,
   identity_headers: {
     'Remote-User': { from: 'username', encoding: 'utf8' },
@@ -23,12 +25,20 @@ const settings = {
       encoding: 'utf8',
     },
   },
+});
+const config = {
+  headers: { pass: ['X-Auth-Token'] },
+  routes: [
+    { prefix: '/api/store', upstream: 'app', strip_prefix: '/api' },
+    { prefix: '/api/open', upstream: 'app', strip_prefix: '/api', public: true },
+  ],
 };
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');
+const ofAll = { ...fixed, 'X-Forwarded-Prefix': '/api' };
 const added: AddedHeaders = {
-  key: { ...fixed, 'Remote-User': 'ada' },
-  session: { ...fixed, 'Remote-User': 'ada', 'X-Webauth-Role': utf8('Verwaltung für alle') },
-  nobody: fixed,
+  key: { ...ofAll, 'Remote-User': 'ada' },
+  session: { ...ofAll, 'Remote-User': 'ada', 'X-Webauth-Role': utf8('Verwaltung für alle') },
+  nobody: ofAll,
 };
 
 /** Names that a client must not say, beside those of Postern's own. */
@@ -49,12 +59,15 @@ function namesOf(row: number, send: unknown): readonly string[] {
 }
 
 for (const as of ['session', 'nobody'] as const)
-  t.test(`a client claims nothing beside fixed headers, UTF-8 and names that pass: ${as}`, async (t) => {
-    const bench = await startCorpusBench(t, { headers: { pass: ['X-Auth-Token'] } }, settings, added);
-    for (const [index, row] of readCorpus('spoofs').entries())
-      await t.test(row.name, async (t) => {
-        const expected = expectedRow(row);
-        for (const name of namesOf(index, row.send))
-          await judge(t, bench, { ...expected, as }, { values: { ...values.get(name), ...callers[as] } });
-      });
-  });
+  t.test(
+    `a client claims nothing beside fixed headers, UTF-8, a stripped prefix and names that pass: ${as}`,
+    async (t) => {
+      const bench = await startCorpusBench(t, config, settingsOf, added);
+      for (const [index, row] of readCorpus('spoofs').entries())
+        await t.test(row.name, async (t) => {
+          const expected = expectedRow(row);
+          for (const name of namesOf(index, row.send))
+            await judge(t, bench, { ...expected, as }, { values: { ...values.get(name), ...callers[as] } });
+        });
+    },
+  );

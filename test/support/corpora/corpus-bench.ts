@@ -24,18 +24,18 @@ const nothingAdded: AddedHeaders = { key: {}, session: {}, nobody: {} };
 
 const scopes = ['apikeys:read', 'store:read', 'store:write'];
 
-/** Starts them; `config` replaces whole top-level sections, `upstreamSettings` are those of the upstream besides its url. */
+/** Starts them; `config` replaces whole top-level sections, `settingsOf` gives the settings of the upstream at that url. */
 export async function startCorpusBench(
   t: TestScope,
   config: object = {},
-  upstreamSettings: object = {},
+  settingsOf: (url: string) => object = (url) => ({ url }),
   added: AddedHeaders = nothingAdded,
 ): Promise<CorpusBench> {
   const upstream = await startRecordingUpstream();
   t.teardown(() => upstream.close());
   const gateway = await startGatewayProcess(t, {
     config: {
-      upstreams: { app: { url: upstream.url, ...upstreamSettings } },
+      upstreams: { app: settingsOf(upstream.url) },
       // An incomplete message is refused within the time of the test, and one in pieces is complete by then.
       limits: { header_timeout: '3s', body_idle_timeout: '3s' },
       ...config,
