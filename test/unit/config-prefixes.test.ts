@@ -1,7 +1,9 @@
+import { exactModes as exact } from '../../src/config/sections/forward-auth.ts';
 import { type Row, testRows } from './config-rows.ts';
 
 const opens = (other: string, shown: string) =>
   `reaches by another path what ${other} reaches on the same server, and one would open what the other guards: strip and prepend the same for both, or separate their paths there (${shown})`;
+const exactModes = [...exact];
 const one = 'upstreams: { app: { url: http://app:9000 } }';
 const withRoutes = (upstreams: string, ...routes: string[]) =>
   `${upstreams}\nroutes:\n${routes.map((route) => `  - ${route}\n`).join('')}`;
@@ -81,6 +83,28 @@ const reached: Row[] = [
   ],
 ];
 
+const decided: Row[] = [
+  [
+    'odd spellings that a proxy with decisions may change',
+    withRoutes(
+      `paths: { semicolons: pass, encoded_percent: »pass }\nforward_auth: [{ mode: nginx }, { mode: traefik, port: 0 }]\n${one}`,
+      '{ prefix: /a, upstream: app, paths: { encoded_delimiters: »pass, encoded_slashes: pass } }',
+      '{ prefix: /b, upstream: app, paths: { encoded_backslashes: refuse } }',
+    ),
+    ...['paths.encoded_percent', 'routes[0].paths.encoded_delimiters'].map(
+      (key) =>
+        `${key}: can't be pass while traefik asks for decisions (forward_auth[1]): it is not shown to forward such paths byte for byte (pass)`,
+    ),
+  ],
+  [
+    'odd spellings that the proxies keep',
+    withRoutes(
+      `forward_auth: [${exactModes.map((mode) => `{ mode: ${mode}, port: 0 }`).join(', ')}]\n${one}`,
+      '{ prefix: /a, upstream: app, paths: { encoded_delimiters: pass, encoded_backslashes: pass, encoded_percent: pass } }',
+    ),
+  ],
+];
+
 const good: Row[] = [
   [
     'routes that strip alike',
@@ -129,4 +153,4 @@ const good: Row[] = [
   ],
 ];
 
-testRows([...stripped, ...reached, ...good]);
+testRows([...stripped, ...reached, ...decided, ...good]);

@@ -10,6 +10,7 @@ import { isLong } from '../support/gateway/gateway-under-load.ts';
 import { makeAuthority } from '../support/servers/issued-certificates.ts';
 import type { SeenRequest } from '../support/servers/recording-upstream.ts';
 import { type AskingProxy, askingProxies } from './asking-proxies.ts';
+import { judgeNames } from './judge-names.ts';
 import { judgeFlow, judgeWhole } from './judge-whole.ts';
 import { manyScopes, type ProxyBench, startBench, takeSeen } from './proxy-bench.ts';
 
@@ -23,6 +24,9 @@ export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Pro
   await t.test('nothing that a client says of itself reaches the service', (t) => judgeSpoofs(t, bench));
   await t.test('no target reaches the service that the gateway would have refused', (t) =>
     judgePaths(t, bench, proxy),
+  );
+  await t.test('names with odd characters reach the service byte for byte', (t) =>
+    judgeNames(t, bench, proxy),
   );
   await t.test('no header is taken for one of a connection alone', (t) => judgeConnection(t, bench, proxy));
   await t.test('whatever breaks, nothing passes without a decision', (t) => judgeExcess(t, bench));

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
+import { exactModes } from '../../src/config/sections/forward-auth.ts';
+import { pathsKeys } from '../../src/config/values/passed-by.ts';
 import { printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
 import { connectRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -20,6 +22,14 @@ const routes = [
   { prefix: '/api/open', upstream: 'app', public: true },
   { prefix: '/api', upstream: 'app' },
 ];
+
+/** A route whose paths may be spelled in every way, where the mode allows that. */
+const oddRoute = {
+  prefix: '/api/names',
+  upstream: 'app',
+  public: true,
+  paths: Object.fromEntries(pathsKeys.map((key) => [key, 'pass'])),
+};
 
 /** What a session of the bench's holds besides. */
 export const manyScopes = Array.from({ length: 150 }, (_, index) => `department${index}-resource:write`);
@@ -107,7 +117,7 @@ async function tryBench(
         ...(tls && { tls: { cert: tls.certificate.certFile, key: tls.certificate.keyFile } }),
       },
     ],
-    routes,
+    routes: exactModes.has(proxy.mode) ? [...routes, oddRoute] : routes,
     scopes: Object.fromEntries(['store:read', 'store:write', ...manyScopes].map((name) => [name, name])),
     ...sections,
   });

@@ -1,6 +1,7 @@
 import { folded, readPath } from '../../rules/lax-path.ts';
 import { areaOf } from '../../rules/own-areas.ts';
 import { keyOf } from '../report/problems.ts';
+import { exactModes } from '../sections/forward-auth.ts';
 import type { UpstreamAddress } from '../values/upstream-address.ts';
 import type { JudgedConfig, Rule, RuleContext } from './rule.ts';
 
@@ -113,5 +114,25 @@ function withoutSlash(path: string): string {
   return path === '/' ? '' : path;
 }
 
-/** Rules about paths that are sent to an upstream differently from how they came. */
-export const prefixRules: readonly Rule[] = [strippedPrefixesBegin, serversAreReachedAlike];
+const oddSpellings = ['encoded_delimiters', 'encoded_percent', 'encoded_backslashes'] as const;
+
+// Another proxy could forward another path than the one that was judged.
+const proxiesKeepOddSpellings: Rule = ({ routes = [], paths, forward_auth: listeners = [] }, { report }) => {
+  const index = listeners.findIndex(
+    (listener) => listener?.mode !== undefined && !exactModes.has(listener.mode),
+  );
+  if (index < 0) return;
+  const rule = `can't be pass while ${listeners[index]!.mode} asks for decisions (${keyOf(['forward_auth', index])}): it is not shown to forward such paths byte for byte`;
+  for (const key of oddSpellings) {
+    if (paths?.[key] === 'pass') report(['paths', key], rule);
+    for (const [at, route] of routes.entries())
+      if (route?.paths?.[key] === 'pass') report(['routes', at, 'paths', key], rule);
+  }
+};
+
+/** Rules about paths that are sent to an upstream, by Postern or another proxy, differently from how they came. */
+export const prefixRules: readonly Rule[] = [
+  strippedPrefixesBegin,
+  serversAreReachedAlike,
+  proxiesKeepOddSpellings,
+];

@@ -251,6 +251,11 @@ export const wrongRelations: readonly WrongConfiguration[] = [
     '2:55: routes[0].strip_prefix: reaches by another path what routes[1].prefix reaches on the same server, and one would open what the other guards: strip and prepend the same for both, or separate their paths there (/files)',
   ],
   [
+    'a spelling that another proxy may change after it has asked',
+    'forward_auth: [{ mode: traefik }]\nupstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, paths: { encoded_delimiters: pass } }]',
+    "3:66: routes[0].paths.encoded_delimiters: can't be pass while traefik asks for decisions (forward_auth[0]): it is not shown to forward such paths byte for byte (pass)",
+  ],
+  [
     'a spelling that the route of a path refuses',
     'paths: { semicolons: pass }\nupstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: "/a;b", upstream: app, paths: { semicolons: refuse } }]',
     '3:20: routes[0].prefix: must not contain ; while paths.semicolons is refuse (/a;b)',
