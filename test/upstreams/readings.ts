@@ -51,6 +51,13 @@ export const pathReadings: readonly Reading[] = [
   path('`%0a` at the end', '/api/open/strict%0a'),
   path('`%2fx` at the end', '/api/open/strict%2fx'),
   path('`#x` at the end', '/api/open/strict#x'),
+  path('`%23x` at the end', '/api/open/strict%23x'),
+  path('`%3fx` at the end', '/api/open/strict%3fx'),
+  path('`%2523x` at the end', '/api/open/strict%2523x'),
+  path('`%253fx` at the end', '/api/open/strict%253fx'),
+  path('`%253bx` at the end', '/api/open/strict%253bx'),
+  path('`%252f` for `/`', '/api/open%252fstrict'),
+  path('`%255c` for `/`', '/api/open%255cstrict'),
   path('`http://other.example` before it', `http://other.example${strict}`),
 ];
 
