@@ -75,8 +75,8 @@ function isToken(header: string, claims: string, issuer: string): boolean {
 
 /** A member of the JSON object in a part of a JWT; undefined if it is absent, or the part isn't such an object. */
 function memberOf(part: string, name: string): unknown {
-  const text = Buffer.from(part, 'base64url').toString().trim();
-  if (!text.startsWith('{') || !text.endsWith('}')) return undefined;
+  const text = Buffer.from(part, 'base64url').toString();
+  if (!/^\s*\{/.test(text)) return undefined;
   try {
     return (JSON.parse(text) as Record<string, unknown>)[name];
   } catch {

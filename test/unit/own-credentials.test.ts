@@ -50,6 +50,11 @@ const rows: readonly [sentence: string, value: string, kind: 'key' | 'token' | n
   ['nor one without a type', jwt({}, { iss: issuer }), null],
   ['nor one of no object', jwt([], { iss: issuer }), null],
   ['nor half of one', jwt({ typ: 'at+jwt' }, { iss: issuer }, ''), null],
+  [
+    'nor one whose claims end in what JSON has no blank for',
+    `${part({ typ: 'at+jwt' })}.${Buffer.from(`{"iss":"${issuer}"}\f`).toString('base64url')}.x`,
+    null,
+  ],
   ['nor nonsense', 'Bearer e30.e30.e30 e3s.x.y ...', null],
   ['a key counts before a token', `${token} ${oldKey}`, 'key'],
   ['Basic of another', `Basic ${base64('aladdin:open sesame')}`, null],
