@@ -12,7 +12,7 @@ export interface PathReadings {
 const maxRounds = 4;
 
 /** Maximum length of all readings together: a path that is made for it has thousands, which would cost as many look-ups. */
-const maxCharacters = 128 * 1024;
+const maxCharacters = 64 * 1024;
 
 const dotSegment = /(?:^|\/)\.{1,2}(?:\/|$)/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: no path may be read with one

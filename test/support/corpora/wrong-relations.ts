@@ -253,7 +253,7 @@ export const wrongRelations: readonly WrongConfiguration[] = [
   [
     'a spelling that another proxy may change after it has asked',
     'forward_auth: [{ mode: traefik }]\nupstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, paths: { encoded_delimiters: pass } }]',
-    "3:66: routes[0].paths.encoded_delimiters: can't be pass while traefik asks for decisions (forward_auth[0]): it is not shown to forward such paths byte for byte (pass)",
+    "3:67: routes[0].paths.encoded_delimiters: can't be pass while traefik asks for decisions (forward_auth[0]): it is not shown to forward such paths byte for byte (pass)",
   ],
   [
     'a spelling that the route of a path refuses',

@@ -95,7 +95,7 @@ export const wrongValues: readonly WrongConfiguration[] = [
   [
     'a spelling of paths that neither passes nor is refused',
     'upstreams: { app: { url: builtin:echo } }\nroutes: [{ prefix: /, upstream: app, paths: { encoded_percent: allow } }]',
-    '2:63: routes[0].paths.encoded_percent: must be one of refuse, pass (allow)',
+    '2:64: routes[0].paths.encoded_percent: must be one of refuse, pass (allow)',
   ],
   [
     'an upstream without a scheme',
