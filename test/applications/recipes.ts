@@ -23,6 +23,11 @@ function blocksOf(text: string): Written[] {
 const [introduction, ...sections] = document.split(/^### /m);
 const common = blocksOf(introduction!);
 
+/** A recipe without the pages that no route leads to, as the document says before the first one. */
+function withoutUnusedPages({ web, ...recipe }: Written): Written {
+  return recipe.routes.some(({ browser }: Written) => browser === true) ? { ...recipe, web } : recipe;
+}
+
 /** Every recipe, in the order of the document. Throws if a heading has more or less than one. */
 export const recipes: readonly Recipe[] = sections.map((section) => {
   const heading = section.split('\n', 1)[0]!;
@@ -31,7 +36,7 @@ export const recipes: readonly Recipe[] = sections.map((section) => {
   return {
     title: heading.replace(/ ▸$/, ''),
     isRun: heading.endsWith(' ▸'),
-    config: { ...common[0], ...blocks[0] },
+    config: withoutUnusedPages({ ...common[0], ...blocks[0] }),
   };
 });
 
