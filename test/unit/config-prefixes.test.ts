@@ -59,9 +59,27 @@ const reached: Row[] = [
     `routes[1].prefix: ${opens('routes[0].prefix', '/app')}`,
   ],
   [
+    'the route of everything else',
+    withRoutes(
+      'upstreams: { a: { url: http://app:9000 }, b: { url: http://app.:9000/admin } }',
+      '{ prefix: /, upstream: a, public: true }',
+      '{ prefix: /secure, upstream: b, strip_prefix: »/secure }',
+    ),
+    `routes[1].strip_prefix: ${opens('routes[0].prefix', '/secure')}`,
+  ],
+  [
+    'the route of everything else, where nothing is stripped',
+    withRoutes(
+      'upstreams: { a: { url: http://app:9000/v1 }, b: { url: http://app:9000 } }',
+      '{ prefix: /, upstream: a, public: true }',
+      '{ prefix: »/v1/admin, upstream: b }',
+    ),
+    `routes[1].prefix: ${opens('routes[0].prefix', '/v1/admin')}`,
+  ],
+  [
     'one on the same socket',
     withRoutes(
-      'upstreams: { a: { url: "unix:/run/a.sock" }, b: { url: "unix:/run/a.sock" } }',
+      'upstreams: { a: { url: "unix:/run/a.sock" }, b: { url: "unix:/run//./a.sock" } }',
       '{ prefix: /x, upstream: a, strip_prefix: »/x }',
       '{ exact: /y, upstream: b }',
     ),

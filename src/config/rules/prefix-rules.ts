@@ -1,3 +1,4 @@
+import { normalize } from 'node:path';
 import { folded, readPath } from '../../rules/lax-path.ts';
 import { areaOf } from '../../rules/own-areas.ts';
 import { keyOf } from '../report/problems.ts';
@@ -68,11 +69,11 @@ function sentPathsOf({ routes = [], upstreams = {} }: JudgedConfig): readonly Se
 function serverOf(url: UpstreamAddress): string | undefined {
   switch (url.kind) {
     case 'server': {
-      const host = url.host.toLowerCase();
+      const host = url.host.toLowerCase().replace(/\.$/, '');
       return `${host === 'localhost' ? '127.0.0.1' : host} ${url.port}`;
     }
     case 'socket':
-      return url.path;
+      return normalize(url.path);
     case 'echo':
       return undefined;
   }
@@ -95,7 +96,7 @@ function isTakenFrom(outer: SentPaths, inner: SentPaths, { routes = [] }: Judged
     const prefix = route?.prefix;
     return (
       prefix !== undefined &&
-      prefix.length > outer.path.length &&
+      withoutSlash(prefix).length > outer.path.length &&
       areaOf(asked, [folded(prefix)]) !== undefined
     );
   });
