@@ -34,7 +34,13 @@ export class KeyPrefixes {
     try {
       const version = this.#records.version();
       if (version === this.#seenVersion) return null;
-      if (this.#reading !== null) return within(catchUpMs, this.#reading, timedOut).catch(() => {});
+      // That reading may have begun before the change.
+      if (this.#reading !== null)
+        return within(
+          catchUpMs,
+          this.#reading.then(() => this.catchUp() ?? undefined),
+          timedOut,
+        ).catch(() => {});
       const found = this.#records.apiKeyPrefixes();
       if (!(found instanceof Promise)) {
         this.#note(found, version);
