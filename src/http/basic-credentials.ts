@@ -31,9 +31,14 @@ const otherThanBase64 = /[^A-Za-z0-9+/_-]+/g;
 
 /**
  * The bytes, as latin1, that each `Basic` in a header's value decodes to, as the most lenient servers read it: of either
- * alphabet, with or without padding, whatever stands between.
+ * alphabet, with or without padding, whatever stands between; all of it, up to the next `Basic`, and each word for itself.
  */
 export function decodedBasic(value: string): readonly string[] {
-  const [, ...encoded] = value.split(/basic[ \t]+/i);
-  return encoded.map((text) => Buffer.from(text.replace(otherThanBase64, ''), 'base64').toString('latin1'));
+  const [, ...parts] = value.split(/basic[^A-Za-z0-9+/_-]+/i);
+  const encoded = parts.flatMap((part) => {
+    const words = part.split(otherThanBase64);
+    return words.length > 1 ? [words.join(''), ...words] : words;
+  });
+  if (parts.length > 1) encoded.push(parts.join('basic').replace(otherThanBase64, ''));
+  return encoded.map((text) => Buffer.from(text, 'base64').toString('latin1'));
 }

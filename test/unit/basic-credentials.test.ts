@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseBasic } from '../../src/http/basic-credentials.ts';
+import { decodedBasic, parseBasic } from '../../src/http/basic-credentials.ts';
 
 const encoded = (text: string | Buffer) => Buffer.from(text).toString('base64');
 
@@ -30,4 +30,25 @@ t.test('anything else is no Basic', async (t) => {
   const latin1 = encoded(Buffer.from('Zo\xeb:b', 'latin1'));
   for (const value of [...values, ...[...broken, latin1].map((text) => `Basic ${text}`)])
     t.equal(parseBasic(value), undefined, value);
+});
+
+t.test('whatever a lenient server may decode is found', async (t) => {
+  const secret = encoded('pst_secret');
+  const values = [
+    `Basic ${secret}`,
+    `Basic YTo=${secret}`,
+    `Basic realm=x, ${secret}`,
+    `Basic x ${secret}`,
+    `Basic:${secret}`,
+    `Basic=${secret}`,
+    `Basic\xa0${secret}`,
+    `Digest, basic ${secret}, Basic eA==`,
+    `Basic ${secret.slice(0, 5)} ${secret.slice(5)}`,
+  ];
+  for (const value of values)
+    t.ok(
+      decodedBasic(value).some((text) => text.includes('pst_secret')),
+      value,
+    );
+  t.strictSame(decodedBasic('Bearer abc'), []);
 });
