@@ -90,6 +90,8 @@ if (requirePostgres(t)) {
       DROP COLUMN retired, DROP COLUMN requested, DROP COLUMN lifetime`);
     await server.query(`ALTER TABLE ${schema}.api_keys DROP COLUMN origin`);
     await server.query(`ALTER TABLE ${schema}.identities DROP COLUMN provider`);
+    await server.query(`DROP FUNCTION ${schema}.keep_key_prefixes CASCADE`);
+    await server.query(`DROP TABLE ${schema}.api_key_prefixes`);
     await server.query(`DELETE FROM ${schema}.postern_migrations WHERE number >= 9`);
     await server.query(insertUsers(schema, ['a', 'b']));
     await server.query(insertEvents(schema, 3));
