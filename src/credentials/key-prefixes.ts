@@ -34,27 +34,32 @@ export class KeyPrefixes {
     try {
       const version = this.#records.version();
       if (version === this.#seenVersion) return null;
-      // That reading may have begun before the change.
-      if (this.#reading !== null)
-        return within(
-          catchUpMs,
-          this.#reading.then(() => this.catchUp() ?? undefined),
-          timedOut,
-        ).catch(() => {});
-      const found = this.#records.apiKeyPrefixes();
-      if (!(found instanceof Promise)) {
-        this.#note(found, version);
-        return null;
-      }
-      this.#reading = found
-        .then((prefixes) => this.#note(prefixes, version))
-        .finally(() => {
-          this.#reading = null;
-        });
-      return within(catchUpMs, this.#reading, timedOut).catch(() => {});
+      // A reading that is under way may have begun before the change.
+      const reading =
+        this.#reading === null
+          ? this.#begin()
+          : this.#reading.then(() => (version === this.#seenVersion ? null : this.#begin()));
+      return reading && within(catchUpMs, reading.then(nothing), timedOut).catch(nothing);
     } catch {
       return null;
     }
+  }
+
+  /** Joins the reading that is under way, or begins one; null: the store has responded at once. */
+  #begin(): Promise<void> | null {
+    if (this.#reading !== null) return this.#reading;
+    const version = this.#records.version();
+    const found = this.#records.apiKeyPrefixes();
+    if (!(found instanceof Promise)) {
+      this.#note(found, version);
+      return null;
+    }
+    this.#reading = found
+      .then((prefixes) => this.#note(prefixes, version))
+      .finally(() => {
+        this.#reading = null;
+      });
+    return this.#reading;
   }
 
   #note(prefixes: readonly string[], version: number): void {
@@ -62,3 +67,5 @@ export class KeyPrefixes {
     this.#seenVersion = version;
   }
 }
+
+function nothing(): void {}
