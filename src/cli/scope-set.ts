@@ -74,7 +74,7 @@ export async function setScopeSet(call: Call): Promise<void> {
   };
   await withScopeSet(call, change, (set) => {
     const holds = set.scopes.length === 0 ? 'no scopes' : set.scopes.join(' ');
-    return `scope set ${jsonText(set.name)} is changed, and gives ${holds} to whoever holds it`;
+    return `scope set ${jsonText(set.name)} is changed, and gives ${holds} to all who hold it`;
   });
 }
 

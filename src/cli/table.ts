@@ -42,7 +42,7 @@ const indent = '    ';
 const narrowestWrapped = 10;
 /** Length up to which a word is broken only where nothing else helps. */
 const longestWhole = 22;
-/** A UUID, or the id of a signing key: whoever copies half of it has nothing. */
+/** A UUID, or the id of a signing key: half of it is useless. */
 const id = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[\w-]{43})$/;
 
 /** Prints a list: as JSON with `--json`, else as a table that fits the terminal, or as `none` if it has no rows. */

@@ -100,7 +100,7 @@ export async function composeEndpointParts(config: Config, shared: SharedParts):
   };
 }
 
-/** The catalogue with its descriptions; the configuration may describe built-in scopes anew. */
+/** The catalogue with its descriptions; the configuration may describe built-in scopes in words of its own. */
 function describedScopes(config: Config): readonly DescribedScope[] {
   return catalogueOf(config).map((scope) => ({
     scope,

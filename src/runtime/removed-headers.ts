@@ -31,7 +31,7 @@ export class RemovedHeaderCounts {
       if ((kinds & (1 << kind)) !== 0) counts[kind] = counts[kind]! + 1;
   }
 
-  /** Reports the counts and starts anew; called once a second, and at the end. */
+  /** Reports the counts and resets them; called once a second, and at the end. */
   report(): void {
     const counts = [...this.#byRoute].flatMap(([route, ofRoute]) =>
       removedKinds.flatMap((header, kind) => {

@@ -27,7 +27,7 @@ const changes: readonly (readonly [args: readonly string[], ...sentences: readon
   [['scope-set', 'add', 'readers', '--scopes', 'store:read'], 'scope set "readers" is created'],
   [
     ['scope-set', 'set', 'readers', '--scopes', 'store:write', '--name', 'writers'],
-    'scope set "writers" is changed, and gives store:write to whoever holds it',
+    'scope set "writers" is changed, and gives store:write to all who hold it',
   ],
   [['scope-set', 'remove', 'writers'], 'scope set "writers" is removed'],
   [

@@ -203,7 +203,7 @@ function sentenceOf({ key, rule }: ConfigProblem): string {
 
 function write(file: string, text: string, overwrites: boolean): void {
   try {
-    // The user that serves reads it, whoever writes it.
+    // The user that serves must be able to read it, even if another one writes it.
     (overwrites ? replaceFile : createFile)(file, text, 0o644);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;

@@ -40,7 +40,7 @@ const choicesAreOfLists: Rule = (config, { report, isWritten }) => {
   }
 };
 
-// The echo would send the secrets back to whoever asks.
+// The echo would send the secrets back to anyone who asks.
 const echoHasNoSecrets: Rule = ({ upstreams = {} }, { report }) => {
   for (const [name, upstream] of Object.entries(upstreams))
     if (upstream?.url?.kind === 'echo' && Object.keys(upstream.headers ?? {}).length > 0)

@@ -83,7 +83,7 @@ function alreadyActivated(site: Site): string {
       `,
       html`
         <p class="hint">
-          No administrator yet? Whoever runs this server can reopen activation: <code>postern bootstrap-token <span class="whole">--reset</span></code>
+          No administrator yet? The operator of this server can reopen activation: <code>postern bootstrap-token <span class="whole">--reset</span></code>
         </p>
       `,
       linkButton(`${site.path}/sign-in`, 'Sign in'),
