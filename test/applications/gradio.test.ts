@@ -11,10 +11,10 @@ const name = 'C# a;b 100%.bin';
 t.test('Gradio: an upload comes back under its name; gradio_client sends a key in a header', async (t) => {
   const application = await startApplication(t, {
     recipe: 'Gradio',
-    needs: [fromPyPILater('gradio')],
+    needs: [fromPyPILater('gradio', 'gradio')],
     env: () => ({ GRADIO_ANALYTICS_ENABLED: 'False', HF_HUB_OFFLINE: '1' }),
     command: ({ port }) => [
-      fromPyPILater('python'),
+      fromPyPILater('gradio', 'python'),
       join(import.meta.dirname, 'programs/gradio_app.py'),
       `${port}`,
     ],
@@ -23,7 +23,7 @@ t.test('Gradio: an upload comes back under its name; gradio_client sends a key i
   const { origin, key, run } = application;
   const call = `from gradio_client import Client
 print(Client(${JSON.stringify(origin)}, headers={"X-API-Key": ${JSON.stringify(key)}}, verbose=False).predict("tea", api_name="/shout"))`;
-  const called = await run([fromPyPILater('python'), '-c', call]);
+  const called = await run([fromPyPILater('gradio', 'python'), '-c', call]);
   t.match(called.printed, /TEA/, called.printed);
 
   const browsing = await browse(t, application, '/');

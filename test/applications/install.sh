@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the applications and clients that the tests of this folder run, into node_modules/.cache/applications: programs
 # from Debian where apt is there and may be used, packages from PyPI and npm, and, unless "ci" is the argument, what takes
-# minutes: Gradio, Thunderbird, and programs that are compiled from Go's modules and from crates. What is missing is skipped, visibly.
+# minutes: Thunderbird, the environments of later/, and programs that are compiled from Go's modules and from crates. What is
+# missing is skipped, visibly.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cache=$PWD/node_modules/.cache/applications
@@ -46,7 +47,12 @@ wait "$npm"
 if [[ ${1:-} == ci ]]; then exit 0; fi
 
 from_debian thunderbird
-from_pypi venv-more requirements-more.txt
+# An environment each: what they need of the same libraries doesn't agree.
+for requirements in test/applications/later/*.txt; do
+  environment=$cache/later/$(basename "$requirements" .txt)
+  [[ -x $environment/bin/python ]] || "$cache/uv/bin/uv" venv --quiet "$environment"
+  "$cache/uv/bin/uv" pip install --quiet --python "$environment/bin/python" --requirement "$requirements"
+done
 if command -v go >/dev/null && [[ ! -x $cache/bin/miniflux ]]; then
   GOBIN=$cache/bin/go go install miniflux.app/v2@v2.3.5
   mv "$cache"/bin/go/* "$cache/bin/miniflux"

@@ -7,8 +7,9 @@ const cache = join(import.meta.dirname, '../../node_modules/.cache/applications'
 
 /** A program from PyPI. */
 export const fromPyPI = (name: string) => join(cache, 'venv/bin', name);
-/** A program from PyPI that `install.sh` leaves out in CI. */
-export const fromPyPILater = (name: string) => join(cache, 'venv-more/bin', name);
+/** A program from PyPI that `install.sh` leaves out in CI, in the environment of that name. */
+export const fromPyPILater = (environment: string, name: string) =>
+  join(cache, 'later', environment, 'bin', name);
 /** A program from npm. */
 export const fromNpm = (name: string) => join(cache, 'node_modules/.bin', name);
 /** A file of a package from npm. */
@@ -28,7 +29,7 @@ export function requireInstalled(t: Test, files: readonly string[]): boolean {
   const missing = files.find((file) => !existsSync(file));
   if (missing === undefined) return true;
   const reason = `test/applications/install.sh has not installed ${missing.replace(`${cache}/`, '')}`;
-  const isLeftOut = missing === thunderbird || /\/(?:venv-more|applications\/bin)\//.test(missing);
+  const isLeftOut = missing === thunderbird || /\/applications\/(?:later|bin)\//.test(missing);
   if (process.env.POSTERN_TEST_ALL === undefined || isLeftOut) t.pass('needs a program', { skip: reason });
   else t.fail(reason);
   return false;
