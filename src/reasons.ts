@@ -13,6 +13,7 @@ const phrases = [
   'head timed out',
   'body length is ambiguous',
   'host header',
+  'proxy and client name different hosts',
   'host of another machine',
   'connection header',
   'expect header',

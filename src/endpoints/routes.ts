@@ -1,12 +1,5 @@
 import { hasOtherReadings } from '../rules/lax-path.ts';
-import {
-  areaOf,
-  createIsOneIn,
-  type OptionalEndpoint,
-  type OwnPlaces,
-  ownAreas,
-  type ServedBy,
-} from '../rules/own-areas.ts';
+import { areaOf, createIsOneIn } from '../rules/own-areas.ts';
 import type { AnyEndpoint } from './endpoint.ts';
 
 /** Endpoints at one path, with or without a trailing slash, by method. */
@@ -37,15 +30,10 @@ export interface OwnRoutes {
 }
 
 /**
- * Builds the table of endpoints, whose paths are those under this configuration. Areas are reserved as a whole: an undefined path
+ * Builds the table of endpoints, whose paths are those under this configuration. `areas` are reserved as a whole: an undefined path
  * in an area is 404 and never forwarded.
  */
-export function createOwnRoutes(
-  endpoints: readonly AnyEndpoint[],
-  servedBy: Readonly<Record<OptionalEndpoint, ServedBy>>,
-  places: OwnPlaces,
-): OwnRoutes {
-  const areas = ownAreas((name) => servedBy[name] === 'upstream', places);
+export function createOwnRoutes(endpoints: readonly AnyEndpoint[], areas: readonly string[]): OwnRoutes {
   const byPath = Map.groupBy(endpoints, ({ path }) => path);
   const resources = new Map([...byPath].map(([path, same]) => [path, createResource(path, same)]));
   const nothing: OwnMatch = { resource: null, id: '' };

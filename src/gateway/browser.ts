@@ -7,10 +7,11 @@ import type { Config } from '../config/sections/schema.ts';
 import { createIsProviderPath } from '../endpoints/provider-paths.ts';
 import { setCookie } from '../http/cookies.ts';
 import type { Cors } from '../http/cors.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Exchange, RefusedRequest } from '../http/exchange.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { InsteadOf } from '../http/reply.ts';
 import type { EchoPage } from '../proxy/echo.ts';
+import { areaOf } from '../rules/own-areas.ts';
 import type { WebArea } from '../web/area.ts';
 import type { LastingParts } from './lasting-parts.ts';
 
@@ -25,8 +26,8 @@ export interface BrowserParts {
   /** Identifies callers on browser routes. */
   readonly authenticateBrowser: Authenticate;
   readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
-  /** Further headers of Postern's own responses on a path, names and values in turn. */
-  readonly fieldsOn: (path: string) => readonly string[];
+  /** Further headers of Postern's own responses on a path of a host, names and values in turn. */
+  readonly fieldsOn: (request: Pick<RefusedRequest, 'path' | 'namedHost'>) => readonly string[];
   readonly insteadOf: InsteadOf;
 }
 
@@ -52,11 +53,11 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
       web: null,
       authenticateBrowser: authenticate,
       assertNoServiceWorker: null,
-      fieldsOn: fieldsOnProviderPaths,
+      fieldsOn: ({ path }) => fieldsOnProviderPaths(path),
       insteadOf: () => null,
     };
   const { composeWebArea } = await import('./web-area.ts');
-  const { areaFields } = await import('../web/area.ts');
+  const { areaFields, fieldsOfHosts } = await import('../web/area.ts');
   const { createRefusedNavigation } = await import('../web/refused-navigation.ts');
   const { createEchoPage } = await import('../web/pages/echo.ts');
   const { createServiceWorkerGuard } = await import('../web/service-workers.ts');
@@ -68,7 +69,10 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
     web: { area, webCookie, echoPage: createEchoPage(area) },
     authenticateBrowser: createAuthenticateBrowser({ authenticate, webCookie, clearing }),
     assertNoServiceWorker: serviceWorkers === 'allow' ? null : createServiceWorkerGuard(path),
-    fieldsOn: (target) => (area.isPagePath(target) ? areaFields : fieldsOnProviderPaths(target)),
+    fieldsOn({ path: target, namedHost }) {
+      if (namedHost !== null) return areaOf(target, [path]) === undefined ? none : fieldsOfHosts;
+      return area.isPagePath(target) ? areaFields : fieldsOnProviderPaths(target);
+    },
     insteadOf: createRefusedNavigation(area),
   };
 }

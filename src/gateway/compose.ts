@@ -24,6 +24,7 @@ import { composeDecisions } from './forward-auth.ts';
 import { Gateway } from './gateway.ts';
 import { headerRules } from './header-rules.ts';
 import type { LastingParts } from './lasting-parts.ts';
+import { composeNamedHosts } from './named-hosts.ts';
 import { consoleHostOf, hostGuardOf, ownOrigins } from './own-origins.ts';
 import { composeRoutes } from './routes.ts';
 
@@ -80,8 +81,9 @@ export async function composeGateway(
     judging: {
       cors,
       own: own.routes,
-      isConsoleHost,
       routes: routes.table,
+      hosts: composeNamedHosts(config, routes.tablesOfHosts, own.routesOfHosts),
+      isConsoleHost,
       assertNoServiceWorker: browser.assertNoServiceWorker,
     },
     cors,

@@ -10,13 +10,16 @@ import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
 import { redeemInvitation } from '../endpoints/redeem-invitation.ts';
 import { createOwnRoutes, type OwnRoutes } from '../endpoints/routes.ts';
 import { administrationEndpoints, credentialEndpoints } from '../endpoints/table.ts';
-import { optionalEndpointAt } from '../rules/own-areas.ts';
+import { optionalEndpointAt, ownAreas } from '../rules/own-areas.ts';
 import { composeEndpointParts, type SharedParts } from './endpoint-parts.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
+import type { WebEndpoints } from './web-endpoints.ts';
 
 /** The endpoints that Postern serves itself. */
 export interface OwnEndpoints {
   readonly routes: OwnRoutes;
+  /** The paths that Postern serves on each named host; undefined without pages. */
+  readonly routesOfHosts: OwnRoutes | undefined;
   /** Numbers of password hashes that are being computed and that are waiting. */
   passwordHashes(): WorkLoad;
   close(): Promise<void>;
@@ -38,16 +41,13 @@ export async function composeEndpoints(config: Config, shared: SharedParts): Pro
           createEndpoint(definition as EndpointDefinition<Guard>, parts, config.api_path) as AnyEndpoint,
       ),
   ];
-  const endpoints = [...api];
-  if (shared.web !== null) {
-    const { webEndpoints } = await import('./web-endpoints.ts');
-    endpoints.push(...webEndpoints(config, parts, shared.web, shared.log, api, providers));
-  }
+  const pages = await composePages(config, parts, shared, api, providers);
+  const places = { apiPath: config.api_path, webPath: config.web?.path };
+  const areas = ownAreas((name) => config.endpoints[name] === 'upstream', places);
   return {
-    routes: createOwnRoutes(endpoints, config.endpoints, {
-      apiPath: config.api_path,
-      webPath: config.web?.path,
-    }),
+    routes: createOwnRoutes([...api, ...pages.endpoints], areas),
+    routesOfHosts:
+      places.webPath === undefined ? undefined : createOwnRoutes(pages.ofHosts, [places.webPath]),
     passwordHashes: parts.passwords.load,
     close: () => providers.close(),
   };
@@ -59,6 +59,19 @@ function isServed(path: string, { endpoints }: Config): boolean {
   if (path === redeemInvitation.path) return endpoints.users !== 'off';
   const optional = optionalEndpointAt(path);
   return optional === undefined || endpoints[optional] === 'own';
+}
+
+/** Builds the pages; their code is loaded only if the configuration has `web`. */
+async function composePages(
+  config: Config,
+  parts: EndpointParts,
+  shared: SharedParts,
+  api: readonly AnyEndpoint[],
+  providers: ProviderEndpoints,
+): Promise<WebEndpoints> {
+  if (shared.web === null) return { endpoints: [], ofHosts: [] };
+  const { webEndpoints } = await import('./web-endpoints.ts');
+  return webEndpoints(config, parts, shared.web, shared.log, api, providers);
 }
 
 /** Builds sign-in through identity providers; its code is loaded only if some are configured. */

@@ -7,6 +7,7 @@ import { Refusal } from '../errors.ts';
 import type { Decision } from '../forward-auth/answer.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Exchange, RefusedRequest } from '../http/exchange.ts';
+import { unreadableHost } from '../http/named-hosts.ts';
 import type { Replies } from '../http/reply.ts';
 import { assertDeclaredSize } from '../http/request-body.ts';
 import type { Log } from '../log/log.ts';
@@ -14,7 +15,14 @@ import type { Forward } from '../proxy/forward-options.ts';
 import { isForwarding } from '../proxy/route-table.ts';
 import type { WatchedGateway } from '../runtime/metrics.ts';
 import type { OwnEndpoints } from './endpoints.ts';
-import { createJudge, type Judge, type JudgeParts, type ListenerRules, type Verdict } from './judge.ts';
+import {
+  createJudge,
+  type HostPaths,
+  type Judge,
+  type JudgeParts,
+  type ListenerRules,
+  type Verdict,
+} from './judge.ts';
 import { reasonOfWebCookie } from './missing-credential.ts';
 import type { ComposedRoutes } from './routes.ts';
 
@@ -127,12 +135,30 @@ export class Gateway {
 
   /** Notes, of a request that is refused before it has a route, what the route of its path as spelled says, however malformed. */
   #noteRoute(request: RefusedRequest): void {
-    const { path, head } = request;
-    const { routes, own, isConsoleHost } = this.parts.judging;
+    const { path } = request;
+    const { routes, own } = this.#pathsOfRefused(request);
     const route = routes.spelled(path);
-    if (route === undefined || own.find(path) !== undefined || isConsoleHost?.(head.host) === true) return;
+    if (route === undefined || own.find(path) !== undefined) return;
+    if (this.parts.judging.isConsoleHost?.(request.host) === true) return;
     request.isOnBrowserRoute = this.parts.config.web !== undefined && route.isForBrowsers;
     request.leavesCors = route.leavesCors;
+  }
+
+  /** The paths of the host of a refused request, which is noted; a host that can't be read has none. */
+  #pathsOfRefused(request: RefusedRequest): HostPaths {
+    const { judging } = this.parts;
+    if (judging.hosts === null) return judging;
+    request.namedHost = unreadableHost;
+    try {
+      if (request.describedHost === null && request.head.hostCount === 0)
+        return judging.hosts.pathsOf(unreadableHost);
+      const { text, named } = judging.hosts.find(request);
+      request.host = text;
+      request.namedHost = named;
+      return named === null ? judging : judging.hosts.pathsOf(named);
+    } catch {
+      return judging.hosts.pathsOf(unreadableHost);
+    }
   }
 
   #begin(exchange: Exchange): void {
@@ -168,6 +194,7 @@ export class Gateway {
 function publicRules({ assertHost, via, authenticate, authenticateBrowser }: GatewayParts): ListenerRules {
   return {
     assertHost,
+    assertKnownHost: null,
     answersPreflights: true,
     via,
     authenticate: (exchange, route) =>
@@ -179,6 +206,7 @@ function publicRules({ assertHost, via, authenticate, authenticateBrowser }: Gat
 function decisionRules(decision: Decision, { authenticate }: GatewayParts): ListenerRules {
   return {
     assertHost: null,
+    assertKnownHost: null,
     answersPreflights: false,
     via: null,
     authenticate(exchange, route) {

@@ -3,6 +3,7 @@ import type { OwnMatch, OwnRoutes } from '../endpoints/routes.ts';
 import { Refusal } from '../errors.ts';
 import { type Cors, isPreflight } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { CalledHost, FindHost, NamedHost } from '../http/named-hosts.ts';
 import {
   assertKnownExpectation,
   assertMethodIsServed,
@@ -30,13 +31,26 @@ export type Verdict =
       readonly asPreflight: boolean;
     };
 
-/** Rules of one configuration, for every listener. */
-export interface JudgeParts {
-  readonly cors: Pick<Cors, 'enabled'>;
+/** The paths of a host: Postern's own, and those of routes. */
+export interface HostPaths {
   readonly own: OwnRoutes;
+  readonly routes: RouteTable;
+}
+
+/** The entries of `hosts`. */
+export interface NamedHosts {
+  /** Finds the host of a request. Throws `bad_request`. */
+  readonly find: FindHost;
+  readonly pathsOf: (host: NamedHost) => HostPaths;
+}
+
+/** Rules of one configuration, for every listener. */
+export interface JudgeParts extends HostPaths {
+  readonly cors: Pick<Cors, 'enabled'>;
+  /** Null: hosts aren't told apart. */
+  readonly hosts: NamedHosts | null;
   /** Recognises the console's own host, from which nothing is forwarded; null: the console has none. */
   readonly isConsoleHost: ((host: string) => boolean) | null;
-  readonly routes: RouteTable;
   /** Refuses a service worker that could read what is typed on Postern's own pages; null: service workers aren't checked. */
   readonly assertNoServiceWorker: ((exchange: Exchange) => void) | null;
 }
@@ -46,6 +60,8 @@ export interface ListenerRules {
   /** Refuses a `Host` that isn't this listener's; null: any host is accepted. */
   readonly assertHost: ((head: RequestHead) => void) | null;
   readonly answersPreflights: boolean;
+  /** Refuses a request to a host of which the listener knows no routes; null: any host but a named one has the routes of all. */
+  readonly assertKnownHost: ((host: CalledHost) => void) | null;
   /** This gateway's name in `Postern-Via`, on a listener whose requests it forwards; null: another proxy forwards them. */
   readonly via: string | null;
   readonly authenticate: (exchange: Exchange, route: Route) => Awaitable<Principal | null>;
@@ -58,9 +74,19 @@ const preflightVerdict: Verdict = { kind: 'preflight' };
 
 /** Creates the judge of one kind of listener; no other code applies these rules to requests. */
 export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
-  const { cors, own, isConsoleHost, routes, assertNoServiceWorker } = parts;
-  const { assertHost, answersPreflights, via, authenticate } = rules;
-  const comparesAll = !own.arePlain || !routes.arePlain;
+  const { cors, hosts, isConsoleHost, assertNoServiceWorker } = parts;
+  const { assertHost, assertKnownHost, answersPreflights, via, authenticate } = rules;
+
+  /** The paths of the host that a request is for, which is noted in its exchange. */
+  function pathsOf(exchange: Exchange): HostPaths {
+    if (hosts === null) return parts;
+    const called = hosts.find(exchange);
+    assertKnownHost?.(called);
+    const { text, named } = called;
+    exchange.host = text;
+    exchange.namedHost = named;
+    return named === null ? parts : hosts.pathsOf(named);
+  }
 
   /** True if Postern responds to preflights for a path that isn't its own. */
   function isAnswered(route: Route | undefined): boolean {
@@ -97,15 +123,17 @@ export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
     assertHost?.(head);
     assertMethodIsServed(method);
     assertKnownExpectation(head, minor);
+    const { own, routes } = pathsOf(exchange);
     const spelled = own.find(path);
-    const isForwarded = spelled === undefined && !isConsoleHost?.(head.host);
+    const isForwarded = spelled === undefined && !isConsoleHost?.(exchange.host);
     const route = isForwarded ? routes.spelled(path) : undefined;
     const isPlain = assertUnambiguousTarget(
       target,
       pathEnd,
       route === undefined ? nothingPasses : route.passes,
     );
-    const readings = spelled === undefined && (comparesAll || !isPlain) ? requireReadings(path) : null;
+    const isCompared = !(isPlain && own.arePlain && routes.arePlain);
+    const readings = spelled === undefined && isCompared ? requireReadings(path) : null;
     exchange.targetIsGood = true;
     const preflight = isPreflight(method, head);
     const match = readings === null ? spelled : own.findRead(readings);

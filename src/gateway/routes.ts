@@ -4,6 +4,7 @@ import type { Config } from '../config/sections/schema.ts';
 import { loadClientTls } from '../config/values/client-tls.ts';
 import { passedBy } from '../config/values/passed-by.ts';
 import { parseUpstreamAddress, type UpstreamAddress } from '../config/values/upstream-address.ts';
+import { nameOfOrigin } from '../http/named-hosts.ts';
 import { Upstream, type UpstreamOptions } from '../http1/client/client-pool.ts';
 import { type Echo, type EchoPage, startEcho } from '../proxy/echo.ts';
 import { createRoute, createRouteTable, type RouteTable } from '../proxy/route-table.ts';
@@ -11,11 +12,15 @@ import { createSentTarget } from '../proxy/sent-target.ts';
 import { hostAndPort } from '../proxy/upstream-failure.ts';
 import type { Assertions } from './assertions.ts';
 import type { LastingParts } from './lasting-parts.ts';
+import { routeLabel } from './routes-only-in.ts';
 import { composeUpstreamHeaders } from './upstream-headers.ts';
 
 /** The configured routes with the upstreams they lead to. */
 export interface ComposedRoutes {
+  /** The routes of every host that no entry of `hosts` names. */
   readonly table: RouteTable;
+  /** The routes of each entry of `hosts`, in their order. */
+  readonly tablesOfHosts: readonly RouteTable[];
   readonly upstreams: readonly Upstream[];
   close(): Promise<void>;
 }
@@ -36,11 +41,11 @@ export async function composeRoutes(
   const headersOf = composeUpstreamHeaders(config);
   const removePools = parts.descriptors.addPools([...upstreams.values()]);
 
-  const routes = config.routes.map((route) => {
+  const compose = (route: Config['routes'][number]) => {
     const settings = route.upstream === noUpstream ? undefined : config.upstreams[route.upstream]!;
     const path = route.exact ?? route.prefix!;
     return createRoute({
-      label: path,
+      label: routeLabel(route),
       path,
       exact: route.exact !== undefined,
       passes: passedBy((key) => (route.paths?.[key] ?? config.paths[key]) === 'pass'),
@@ -69,9 +74,12 @@ export async function composeRoutes(
       responseTimeoutMs: route.response_timeout ?? settings?.response_timeout ?? 0,
       idleTimeoutMs: route.idle_timeout ?? settings?.idle_timeout ?? 0,
     });
-  });
+  };
+  const tableOf = (host: string | undefined) =>
+    createRouteTable(config.routes.filter((route) => route.host === host).map(compose));
   return {
-    table: createRouteTable(routes),
+    table: tableOf(undefined),
+    tablesOfHosts: (config.hosts ?? []).map((origin) => tableOf(nameOfOrigin(origin))),
     upstreams: [...upstreams.values()],
     async close() {
       removePools();

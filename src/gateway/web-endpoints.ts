@@ -25,6 +25,13 @@ import { createOfferedProviders } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
 
+/** The pages for people. */
+export interface WebEndpoints {
+  readonly endpoints: readonly Endpoint<'open'>[];
+  /** Those of the named hosts. */
+  readonly ofHosts: readonly Endpoint<'open'>[];
+}
+
 /** Builds the pages for people, but not a page whose form calls an endpoint that `api` lacks. */
 export function webEndpoints(
   config: Config,
@@ -33,7 +40,7 @@ export function webEndpoints(
   log: Log,
   api: readonly AnyEndpoint[],
   { onPages, onConsole }: ProviderEndpoints,
-): readonly Endpoint<'open'>[] {
+): WebEndpoints {
   const { api_path: apiPath } = config;
   const { records, cookie, cookies, minPasswordLength } = parts;
   const startCookiesAt = (host: string) => [
@@ -73,7 +80,8 @@ export function webEndpoints(
   const activate = called(bootstrap);
   const redeem = called(redeemInvitation);
   const change = called(selfPassword);
-  return [
+  const files = createAssetFiles(area);
+  const endpoints = [
     createHome({ area, sessions, records, hasPasswordPage: change !== undefined }),
     ...createSignInPage({
       ...common,
@@ -100,7 +108,8 @@ export function webEndpoints(
     ...(activate === undefined ? [] : createActivationPage({ ...common, activate })),
     ...(redeem === undefined ? [] : createInvitationPage({ ...common, redeem })),
     ...(change === undefined ? [] : createPasswordPage({ ...common, change })),
-    createAssetFiles(area),
+    files,
     createDocumentFile(area.path, () => openApiDocument(apiPath)),
   ];
+  return { endpoints, ofHosts: [files] };
 }

@@ -20,6 +20,7 @@ export function readBegunRequest(received: Buffer, id: string): RefusedRequest |
   const [, ...lines] = text.slice(line.length).split('\r\n').slice(0, -1);
   const end = lines.indexOf('');
   const fields = end < 0 ? lines : lines.slice(0, end);
+  const head = readRequestHead(fields.flatMap(nameAndValue));
   return {
     id,
     method,
@@ -27,6 +28,10 @@ export function readBegunRequest(received: Buffer, id: string): RefusedRequest |
     path: target.slice(0, pathEnd),
     query: target.slice(pathEnd + 1),
     address: '',
+    fromTrustedProxy: false,
+    describedHost: null,
+    host: head.host,
+    namedHost: null,
     route: '',
     isOnBrowserRoute: false,
     leavesCors: false,
@@ -34,7 +39,7 @@ export function readBegunRequest(received: Buffer, id: string): RefusedRequest |
     passesAuthorization: false,
     passesApiKey: false,
     otherName: null,
-    head: readRequestHead(fields.flatMap(nameAndValue)),
+    head,
   };
 }
 

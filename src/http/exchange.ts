@@ -8,6 +8,7 @@ import type { BodyReader } from '../http1/server/incoming-body.ts';
 import type { Reason } from '../reasons.ts';
 import type { RequestTrace } from '../tracing/request-trace.ts';
 import type { Challenge } from './challenge.ts';
+import type { NamedHost } from './named-hosts.ts';
 import type { OtherName } from './other-name.ts';
 import type { RemovedHeaders } from './removed-headers.ts';
 import { isUsableRequestId, type RequestHead } from './request-head.ts';
@@ -53,6 +54,10 @@ export type RefusedRequest = Pick<
   | 'query'
   | 'head'
   | 'address'
+  | 'fromTrustedProxy'
+  | 'describedHost'
+  | 'host'
+  | 'namedHost'
   | 'route'
   | 'isOnBrowserRoute'
   | 'leavesCors'
@@ -83,6 +88,12 @@ export class Exchange implements ServerExchange {
   readonly fromTrustedProxy: boolean;
   /** Address of the client: the right-most one that isn't a trusted proxy; empty if it isn't known. */
   readonly address: string;
+  /** The host of the request that a proxy described; null: none was described, or none is read. */
+  readonly describedHost: string | null;
+  /** The host that the request is for, with its port, as it was sent: `Host` unless the configuration has `hosts`. */
+  host: string;
+  /** The entry of `hosts` that the request is for; null: none. */
+  namedHost: NamedHost | null = null;
   /** The refusal, if the peer or its description of a request is unacceptable; null: the request is judged. */
   readonly unfit: Refusal | null;
   /** True once the target has been checked; before that, it isn't logged, because it may contain anything, even secrets. */
@@ -136,6 +147,7 @@ export class Exchange implements ServerExchange {
     address: string,
     fromTrustedProxy: boolean,
     unfit: Refusal | null = null,
+    describedHost: string | null = null,
   ) {
     this.connection = connection;
     this.response = response;
@@ -149,6 +161,8 @@ export class Exchange implements ServerExchange {
     this.address = address;
     this.fromTrustedProxy = fromTrustedProxy;
     this.unfit = unfit;
+    this.describedHost = describedHost;
+    this.host = describedHost ?? head.host;
     this.expectsContinue = minor === 1 && head.expect.toLowerCase() === '100-continue';
   }
 

@@ -15,7 +15,7 @@ export interface Reply {
   readonly content?: Content;
   /** Headers of this response alone, names and values in turn. */
   readonly headers?: readonly string[];
-  /** Headers sent in place of those that the listener's `fieldsOn` returns for the path, names and values in turn. */
+  /** Headers sent in place of those that the listener's `fieldsOn` returns for the request, names and values in turn. */
   readonly pathFields?: readonly string[];
   /** Further headers, shared by many responses. */
   readonly block?: FieldBlock;
@@ -112,8 +112,8 @@ const none: readonly string[] = [];
 export function createReplies(options: {
   readonly realm: string;
   readonly cors: Cors;
-  /** Further headers of every response on a path, names and values in turn. */
-  readonly fieldsOn: (path: string) => readonly string[];
+  /** Further headers of every response on a path of a host, names and values in turn. */
+  readonly fieldsOn: (request: Pick<RefusedRequest, 'path' | 'namedHost'>) => readonly string[];
   /** Further headers of every response, names and values in turn; default: none. */
   readonly everywhere?: readonly string[];
   /** Creates the page or redirection that a browser gets instead of a refusal. */
@@ -128,7 +128,7 @@ export function createReplies(options: {
 
   function write(exchange: Exchange, reply: Reply): void {
     const { status, headers = none, block = null, cacheControl = 'no-store' } = reply;
-    const { pathFields = fieldsOn(exchange.path) } = reply;
+    const { pathFields = fieldsOn(exchange) } = reply;
     const content = contentOf(reply);
     const all = [
       'X-Request-Id',
@@ -180,10 +180,10 @@ export function createReplies(options: {
     refuseBegun(request, refusal) {
       const parts = shape(refusalParts(refusal, realm, request.id, false));
       const reply = insteadOf(request, refusal, parts) ?? parts;
-      const { id, method, path, head } = request;
+      const { id, method, head } = request;
       const further = [
         ...everywhere,
-        ...fieldsOn(path),
+        ...fieldsOn(request),
         ...(cors.enabled && !request.leavesCors ? cors.responseHeaders(head) : none),
       ];
       return lastResponse(id, reply, further, method === 'HEAD');

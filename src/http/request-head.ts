@@ -47,6 +47,7 @@ class HeadReading {
   requestMethodCount = 0;
   forwardedProto = '';
   forwardedHost = '';
+  forwardedHostCount = 0;
   userAgent = '';
   /** The values of all `Expect` fields, joined with `, `, as in each text below except `cookie`. */
   expect = '';
@@ -128,6 +129,7 @@ class HeadReading {
         break;
       case meaning['x-forwarded-host']:
         this.forwardedHost = value;
+        this.forwardedHostCount++;
         break;
       case meaning['user-agent']:
         this.userAgent = value;

@@ -42,21 +42,29 @@ const policy = [
   "base-uri 'none'",
 ].join('; ');
 
-const withoutReferrer: readonly string[] = [
-  'Content-Security-Policy',
-  policy,
-  'Cross-Origin-Opener-Policy',
-  'noopener-allow-popups',
-  'Cross-Origin-Resource-Policy',
-  'same-origin',
-  'X-Content-Type-Options',
-  'nosniff',
-];
+/** Headers of a response, names and values in turn; these two differ between hosts, and between pages that stay and leave. */
+function fields(openerPolicy: string, referrerPolicy: string): readonly string[] {
+  return [
+    'Content-Security-Policy',
+    policy,
+    'Cross-Origin-Opener-Policy',
+    openerPolicy,
+    'Cross-Origin-Resource-Policy',
+    'same-origin',
+    'X-Content-Type-Options',
+    'nosniff',
+    'Referrer-Policy',
+    referrerPolicy,
+  ];
+}
 
 /** Headers of every response of the area, names and values in turn. */
-export const areaFields: readonly string[] = [...withoutReferrer, 'Referrer-Policy', 'same-origin'];
+export const areaFields: readonly string[] = fields('noopener-allow-popups', 'same-origin');
 
-const leavingFields: readonly string[] = [...withoutReferrer, 'Referrer-Policy', 'no-referrer'];
+/** The same on named hosts, where addresses hold codes, and the other documents of the origin are a service's. */
+export const fieldsOfHosts: readonly string[] = fields('same-origin', 'no-referrer');
+
+const leavingFields: readonly string[] = fields('noopener-allow-popups', 'no-referrer');
 
 /** Redirects the browser. `headers`: further headers, names and values in turn. */
 export function redirection(

@@ -57,9 +57,9 @@ export class BrowserSessions {
   }
 
   /** Headers that make the browser forget its sessions and the sign-ins that it began, names and values in turn. */
-  forgetting({ head }: Exchange): readonly string[] {
+  forgetting({ head, host }: Exchange): readonly string[] {
     const { forgetting, startCookiesAt } = this.#options;
-    const begun = startCookiesAt(head.host).flatMap((cookies) => cookies.clearAll(head.cookie));
+    const begun = startCookiesAt(host).flatMap((cookies) => cookies.clearAll(head.cookie));
     return [...forgetting, ...begun];
   }
 

@@ -16,10 +16,10 @@ export interface ConsoleLocation {
 /** The console, if `location` (one of Postern's paths, with query) leads to it from the request's host; null otherwise. */
 export function consoleAt(
   console: ConsoleLocation | null,
-  { head }: Pick<Exchange, 'head'>,
+  { host }: Pick<Exchange, 'host'>,
   location: string,
 ): ConsoleLocation | null {
-  if (console === null || !console.isServedAt(head.host)) return null;
+  if (console === null || !console.isServedAt(host)) return null;
   const path = location.split(/[?#]/, 1)[0]!;
   return areaOf(path, [console.path]) === undefined ? null : console;
 }

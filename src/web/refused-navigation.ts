@@ -48,7 +48,7 @@ function pageOf(
   parts: RefusalParts,
 ): string {
   const { status, code } = parts;
-  const { target, id: requestId, head, otherName } = request;
+  const { target, id: requestId, head, host, otherName } = request;
   const isRepeatable = readMethods.has(request.method);
   const detail = typeof parts.body.detail === 'string' ? parts.body.detail : '';
   const reference = { status, code, requestId, detail };
@@ -66,15 +66,15 @@ function pageOf(
     retryAfterSeconds: about.retryAfterSeconds,
     returnTo: isRepeatable ? returnTo : formPageOf(head, area),
     isRepeatable,
-    home: area.homeAt(head.host),
+    home: area.homeAt(host),
   });
 }
 
 /** Path and query to open under Postern's own name: those of the request, or of the page whose form was sent. */
-function placeThere(area: PagesOfRefusals, { head, method, path, target }: RefusedRequest): string {
+function placeThere(area: PagesOfRefusals, { head, host, method, path, target }: RefusedRequest): string {
   const formPage = () => formPageOf(head, { isOwnOrigin: (origin) => origin === head.origin });
   const place = readMethods.has(method) ? target : (formPage() ?? path);
-  return isReturnTo(place) ? place : area.homeAt(head.host);
+  return isReturnTo(place) ? place : area.homeAt(host);
 }
 
 function withSignIn(parts: RefusalParts, path: string): Reply {

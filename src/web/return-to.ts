@@ -41,7 +41,7 @@ export function destinationOf(
   returnTo: string | null,
   method: string,
 ): string {
-  const { host } = exchange.head;
+  const { host } = exchange;
   const mayGo = (location: string) => {
     const console = consoleAt(area.console, exchange, location);
     return console === null || admits(console, method);

@@ -54,6 +54,12 @@ const decisionListener = listener({ host: '127.0.0.1', port: 8081 }).extend({
     .extend({ audience: text().describe('aud of the assertion.') })
     .optional()
     .describe('Proof for the services behind the proxy: X-Auth-Assertion, as upstreams.*.assertion.'),
+  browser: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Web cookies count for the requests asked about, and browsers without a session are led to the sign-in; needs web, and not for ingress_nginx.',
+    ),
   tls: listenerTls
     .optional()
     .describe('Serve HTTPS with this certificate; if omitted, plain HTTP. Renewed files need no restart.'),

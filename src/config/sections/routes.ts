@@ -84,6 +84,11 @@ const route = z.strictObject({
   exact: path().describe(
     'The only path of this route, with or without a trailing slash; either this or prefix.',
   ),
+  host: text()
+    .optional()
+    .describe(
+      'Name in an entry of hosts, such as wiki.example.com or *.preview.example.com: the route is that host’s alone. If omitted, the route is of every host that no entry names.',
+    ),
   upstream: text().describe(
     'Name of the upstream that requests are forwarded to; none: requests are only decided about, by forward_auth, and 404 on the public listener.',
   ),

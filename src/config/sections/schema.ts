@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { framingNames, identityPrefix, normalisedName, ownIdentityNames } from '../../rules/known-headers.ts';
 import { defaultApiPath } from '../../rules/own-areas.ts';
-import { corsOriginRule, ipOrCidrRule, originRule } from '../values/addresses.ts';
+import { corsOriginRule, ipOrCidrRule, namedOriginRule, originRule } from '../values/addresses.ts';
 import { areaPathRule } from '../values/area-path.ts';
 import { duration } from '../values/durations-and-sizes.ts';
 import { matching, type TextRule, text, whole } from '../values/scalars.ts';
@@ -147,6 +147,14 @@ export const configSchema = z.strictObject({
     .prefault(defaultApiPath)
     .describe(
       'Path of Postern’s own API. Any other than /api, such as /postern/api below the pages, is Postern’s as a whole, and leaves /api to the routes.',
+    ),
+  hosts: z
+    .array(text(namedOriginRule))
+    .min(1, 'must have at least one origin')
+    .max(256, 'must have at most 256 origins')
+    .optional()
+    .describe(
+      'Further origins, of base_url’s scheme, that people enter with one sign-in at base_url; * stands for the whole first label. If omitted, hosts aren’t told apart.',
     ),
   listen,
   management,

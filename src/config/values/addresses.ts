@@ -16,6 +16,16 @@ export const originRule: TextRule = (text) => {
     return 'must be in the form browsers send: lower case, no default port';
 };
 
+/** An origin that people enter by its own name; `*` may stand for the first label of the name. */
+export const namedOriginRule: TextRule = (text) => {
+  const isWild = /^https?:\/\/\*\.[^*]+$/.test(text);
+  const problem = originRule(isWild ? text.replace('*', 'a') : text);
+  if (problem !== undefined) return problem;
+  if (text.includes('*') && !isWild)
+    return 'can have * for the whole first label alone, such as https://*.preview.example.com';
+  if (text.endsWith('/')) return 'must not have a slash at its end';
+};
+
 /** An origin whose pages may send requests, exactly as browsers send it (RFC 6454 §6.2). */
 export const corsOriginRule: TextRule = (text) => {
   const isExact = /^https?:/.test(text) ? URL.parse(text)?.origin === text : true;

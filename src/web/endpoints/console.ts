@@ -49,8 +49,8 @@ export function createConsole(options: {
 
   return places.map((place) =>
     shownPage(console.path + place, async ({ exchange, id }) => {
-      const { head, target, path: asked } = exchange;
-      if (!console.isServedAt(head.host)) throw new Refusal('not_found');
+      const { host, target, path: asked } = exchange;
+      if (!console.isServedAt(host)) throw new Refusal('not_found');
       if (asked === console.path) return redirection(308, `${console.path}/`);
       if (place === '/{id}' && !parts.includes(id)) throw new Refusal('not_found');
       const viewer = await viewerOf(exchange, console);

@@ -23,7 +23,7 @@ export function createHome(options: {
     const { userId, username, displayName } = principal;
     const hasPassword =
       hasPasswordPage && typeof (await records.findUser(userId))?.user.passwordHash === 'string';
-    const start = area.homeAt(exchange.head.host);
+    const start = area.homeAt(exchange.host);
     const application = areaOf(start.split(/[?#]/, 1)[0]!, [path]) === undefined ? start : null;
     const console = area.console?.url ?? null;
     return pageReply(homePage(site, { username: username!, displayName, hasPassword, application, console }));

@@ -31,8 +31,8 @@ export function createProviderPages(
   { area, sessions, renderSignIn, now }: ProviderPagesOptions,
 ): readonly Endpoint<'open'>[] {
   const start = actingPage(`${area.path}/sign-in/${name}`, async (call) => {
-    const { head, query } = call.exchange;
-    const { provider, cookies } = providerAt(head.host);
+    const { head, host, query } = call.exchange;
+    const { provider, cookies } = providerAt(host);
     assertSeen(head);
     const returnTo = returnToOf(query);
     try {
@@ -45,7 +45,7 @@ export function createProviderPages(
 
   const callback = actingPage(`${area.path}/callback/${name}`, async (call) => {
     const { exchange } = call;
-    const page = providerAt(exchange.head.host);
+    const page = providerAt(exchange.host);
     const { provider, signIn, cookies } = page;
     assertSeen(exchange.head);
     try {
@@ -59,7 +59,7 @@ export function createProviderPages(
       // Someone who returns to this address, or reloads it, presents a used state.
       const isUnknown = error instanceof Refusal && error.code === 'invalid_assertion';
       if (isUnknown && (await sessions.current(exchange)) !== null)
-        return redirection(303, area.homeAt(exchange.head.host));
+        return redirection(303, area.homeAt(exchange.host));
       const returnTo = wantedPage(page, exchange);
       return refusedForm(area, call, error, (problem) => renderSignIn(exchange, { returnTo, problem }));
     }

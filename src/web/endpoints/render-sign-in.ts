@@ -16,7 +16,7 @@ export type RenderSignIn = (exchange: Exchange, shown: Omit<SignIn, keyof Ways>)
 /** Creates the renderer of the sign-in page. */
 export function createRenderSignIn(area: WebArea, waysOf: WaysToSignIn): RenderSignIn {
   return async (exchange, shown) =>
-    signInPage(area.siteAt(exchange.head.host), { ...(await waysOf(exchange, shown.returnTo)), ...shown });
+    signInPage(area.siteAt(exchange.host), { ...(await waysOf(exchange, shown.returnTo)), ...shown });
 }
 
 /** Creates the finder of ways to sign in. `password`: true if passwords are accepted; `offered` finds the providers to offer. */
@@ -26,7 +26,7 @@ export function createWaysToSignIn(
   offered: () => Promise<readonly Provider[]>,
 ): WaysToSignIn {
   return async (exchange, returnTo) => {
-    const console = consoleAt(area.console, exchange, destination(area, exchange.head.host, returnTo));
+    const console = consoleAt(area.console, exchange, destination(area, exchange.host, returnTo));
     const leads = (method: string) => console === null || admits(console, method);
     const providers = (await offered()).filter(({ name }) => leads(name));
     const isForConsoleAlone = password && !leads('password');

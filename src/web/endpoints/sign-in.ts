@@ -37,7 +37,7 @@ export function createSignInPage(options: {
 
   const page = shownPage(path, async ({ exchange }) => {
     const returnTo = returnToOf(exchange.query);
-    const location = destination(area, exchange.head.host, returnTo);
+    const location = destination(area, exchange.host, returnTo);
     // The console always requires a fresh sign-in.
     const isAsked = consoleAt(area.console, exchange, location) !== null;
     const known = await sessions.current(exchange);
@@ -50,7 +50,7 @@ export function createSignInPage(options: {
     const signedInAs = known?.username ?? null;
     const username = signedInAs ?? undefined;
     const hasEnded = new URLSearchParams(exchange.query).has(endedParameter);
-    const isSeparate = area.originAt(exchange.head.host) !== serviceOrigin;
+    const isSeparate = area.originAt(exchange.host) !== serviceOrigin;
     const elsewhere = isSeparate && known === null && !hasEnded ? new URL(serviceOrigin).host : null;
     const shown = {
       returnTo,

@@ -29,7 +29,7 @@ export function createSignOut(options: {
       });
       if (first === undefined) return redirection(303, signedOut, forgetting);
       const { session, provider } = first;
-      const back = `${area.originAt(exchange.head.host)}${signedOut}`;
+      const back = `${area.originAt(exchange.host)}${signedOut}`;
       const url = await endSessionUrlOf(provider, session, back, options.newState());
       if (url === null) return redirection(303, `${signedOut}?provider=${provider.name}`, forgetting);
       return leaving(url, endSessionPage(area.site, { provider: provider.label, url }), forgetting);

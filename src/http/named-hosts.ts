@@ -1,0 +1,140 @@
+import { isIPv6 } from 'node:net';
+import { Refusal } from '../errors.ts';
+import { keptText } from '../http1/message/copied-text.ts';
+import { RecentCache } from '../stores/recent-cache.ts';
+import type { RequestHead } from './request-head.ts';
+
+/** A further host that people enter with the sign-in at `base_url`, as a request names it. */
+export interface NamedHost {
+  /** The name, in lower case, without port and without a dot at its end; cookies know no more of a host (RFC 6265 §8.5). */
+  readonly name: string;
+  /** Origin of its pages, as browsers write it. */
+  readonly origin: string;
+  /** Index of its entry in `hosts`. */
+  readonly entry: number;
+}
+
+/** The host of a request that names none readably: its responses have the headers of a named host, and it has no route. */
+export const unreadableHost: NamedHost = { name: '', origin: '', entry: -1 };
+
+/** The parts of a request that name its host. */
+export interface NamesHost {
+  readonly head: Pick<RequestHead, 'host' | 'hostCount' | 'forwardedHost' | 'forwardedHostCount'>;
+  /** True if the peer's `X-Forwarded-*` are trusted. */
+  readonly fromTrustedProxy: boolean;
+  /** The host that a proxy described, on a listener for decisions; null on the public listener. */
+  readonly describedHost: string | null;
+}
+
+/** The host of a request. */
+export interface CalledHost {
+  /** The host as it was sent, with its port; empty: none was sent. */
+  readonly text: string;
+  /** Null: none of `hosts`. */
+  readonly named: NamedHost | null;
+  /** True if the name is `base_url`'s. */
+  readonly isBaseUrl: boolean;
+}
+
+/** Finds the host of a request. Throws `bad_request` if it can't be read, or if proxy and client name different ones. */
+export type FindHost = (request: NamesHost) => CalledHost;
+
+/** What a text says of a host. */
+interface Reading extends CalledHost {
+  /** The name, if the configuration has it, under a wildcard too; empty for any other. */
+  readonly configured: string;
+}
+
+/** Matches a name or IPv4 address, or a bracketed IPv6 address, and the port; captures the name without a dot at its end. */
+const hostText = /^(?:((?:[\w-]+\.)*[\w-]+)\.?|(\[[0-9A-Fa-f:.]+\]))(?::\d*)?$/;
+/** Hosts whose readings are kept: clients may send any name. */
+const keptReadings = 1_000;
+
+/**
+ * Creates the function that finds hosts. `hosts`: the entries, origins in whose names `*` may stand for the first label; the names
+ * of `base_url` and of `console`, if that has an origin of its own, come before each of them.
+ */
+export function createFindHost(options: {
+  readonly hosts: readonly string[];
+  readonly baseUrl: string;
+  readonly console: string | undefined;
+}): FindHost {
+  const { hosts, baseUrl, console } = options;
+  const baseName = nameOfOrigin(baseUrl);
+  const own = new Set([baseName, ...(console === undefined ? [] : [nameOfOrigin(console)])]);
+  const exact = new Map<string, NamedHost>();
+  const wildcards = new Map<
+    string,
+    { readonly entry: number; readonly before: string; readonly after: string }
+  >();
+  for (const [entry, origin] of hosts.entries()) {
+    const name = nameOfOrigin(origin);
+    if (!name.startsWith('*.')) exact.set(name, { name, origin, entry });
+    else {
+      const [before = '', after = ''] = origin.split('*');
+      wildcards.set(name.slice(1), { entry, before, after });
+    }
+  }
+
+  function namedBy(name: string): NamedHost | null {
+    const found = exact.get(name);
+    if (found !== undefined) return found;
+    const dot = name.indexOf('.');
+    const wildcard = dot < 1 || dot > maxLabel ? undefined : wildcards.get(name.slice(dot));
+    if (wildcard === undefined) return null;
+    const { entry, before, after } = wildcard;
+    return { name, origin: before + name.slice(0, dot) + after, entry };
+  }
+
+  function read(text: string): Reading {
+    const [, spelled, address] = text.length > maxHost ? [] : (hostText.exec(text) ?? []);
+    if (spelled === undefined && !isIPv6(address?.slice(1, -1) ?? '')) throw unreadable();
+    const name = (spelled ?? address!).toLowerCase();
+    const isOwn = own.has(name);
+    const named = isOwn ? null : namedBy(name);
+    return { text, named, isBaseUrl: name === baseName, configured: isOwn || named !== null ? name : '' };
+  }
+
+  const readings = new RecentCache<Reading>(keptReadings);
+  function readingOf(text: string): Reading {
+    let reading = readings.get(text);
+    if (reading === undefined) {
+      const kept = keptText(text);
+      reading = read(kept);
+      readings.set(kept, reading);
+    }
+    return reading;
+  }
+
+  return ({ head, fromTrustedProxy, describedHost }) => {
+    if (describedHost !== null) return readingOf(describedHost);
+    const sent = head.hostCount === 0 ? noHost : readingOf(onlyOne(head.host, head.hostCount));
+    if (!fromTrustedProxy || head.forwardedHostCount === 0) return sent;
+    const forwarded = readingOf(onlyOne(head.forwardedHost, head.forwardedHostCount));
+    const differ =
+      sent.configured !== '' && forwarded.configured !== '' && sent.configured !== forwarded.configured;
+    if (differ)
+      throw new Refusal('bad_request', { close: true, reason: 'proxy and client name different hosts' });
+    return forwarded;
+  };
+}
+
+/** Maximum length of a name's label (RFC 1035 §2.3.4), and of a host with its port. */
+const maxLabel = 63;
+const maxHost = 261;
+
+const noHost: Reading = { text: '', named: null, isBaseUrl: false, configured: '' };
+
+function onlyOne(value: string, count: number): string {
+  if (count > 1) throw unreadable();
+  return value;
+}
+
+function unreadable(): Refusal {
+  return new Refusal('bad_request', { close: true, reason: 'host header' });
+}
+
+/** The name in an origin, where `*` may stand for its first label: without scheme and port. */
+export function nameOfOrigin(origin: string): string {
+  return origin.replace(/^https?:\/\//, '').replace(/:\d+$/, '');
+}
