@@ -3,7 +3,7 @@ import type { VerifiedTokens } from '../credentials/verified-tokens.ts';
 import { Refusal } from '../errors.ts';
 import { isBasic } from '../http/basic-credentials.ts';
 import type { Exchange } from '../http/exchange.ts';
-import type { RequestHead } from '../http/request-head.ts';
+import type { IsKnownOriginAt } from '../http/named-hosts.ts';
 import { isWebSocketRequest, offeredTokens } from '../http/websocket-protocols.ts';
 import type { Reason } from '../reasons.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
@@ -57,8 +57,11 @@ export interface AuthenticateOptions {
   readonly basicKeys: BasicKeys | null;
   /** Null: no key is accepted by Basic, and no route passes headers of its application. */
   readonly own: OwnCredentials | null;
-  /** True if pages of that origin may open a WebSocket with a token: our own origin, or one of `cors.origins`. */
-  readonly isKnownOrigin: (origin: string) => boolean;
+  /**
+   * True if pages of that origin may open a WebSocket with a token: our own origin, or one of `cors.origins`; on a named host its
+   * own origin alone.
+   */
+  readonly isKnownOrigin: IsKnownOriginAt;
 }
 
 /** Creates the only reader of `Authorization` and `X-API-Key` (RFC 6750 §2.1); query and body are never considered. */
@@ -66,12 +69,12 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   const { bearerToken, apiKey, takesBearerKeys, basicKeys, own, isKnownOrigin } = options;
 
   /** Identifies a browser's WebSocket by the token among its subprotocols, if any, and checks the page's origin. */
-  function ofSubprotocol(head: RequestHead): Awaitable<Principal | null> {
+  function ofSubprotocol({ head, namedHost }: Exchange): Awaitable<Principal | null> {
     if (head.webSocketProtocols === '') return null;
     const [token, ...others] = isWebSocketRequest(head) ? offeredTokens(head.webSocketProtocols) : [];
     if (token === undefined) return null;
     if (others.length > 0) throw new Refusal('ambiguous_credentials');
-    if (head.originCount !== 1 || !isKnownOrigin(head.origin)) throw new Refusal('cross_site');
+    if (head.originCount !== 1 || !isKnownOrigin(head.origin, namedHost)) throw new Refusal('cross_site');
     return bearerToken(token);
   }
 
@@ -99,7 +102,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     const inApiKey = head.apiKeyCount === 0 ? null : own!.heldIn(head.apiKey);
     exchange.passesAuthorization = inAuthorization === null;
     exchange.passesApiKey = inApiKey === null;
-    if (inAuthorization === null && inApiKey === null) return ofSubprotocol(head);
+    if (inAuthorization === null && inApiKey === null) return ofSubprotocol(exchange);
     if (offeredTokens(head.webSocketProtocols).length > 0) throw new Refusal('ambiguous_credentials');
     if (inAuthorization === null) return apiKey(head.apiKey);
     if (inApiKey !== null) throw new Refusal('ambiguous_credentials');
@@ -113,7 +116,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   return (exchange, { isPublic, passesAuthorization }) => {
     const { head } = exchange;
     const { authorizationCount, apiKeyCount } = head;
-    if (authorizationCount + apiKeyCount === 0) return ofSubprotocol(head);
+    if (authorizationCount + apiKeyCount === 0) return ofSubprotocol(exchange);
     if (authorizationCount > 1 || apiKeyCount > 1) throw new Refusal('ambiguous_credentials');
     if (!passesAuthorization) {
       if (head.webSocketProtocols !== '' && offeredTokens(head.webSocketProtocols).length > 0)

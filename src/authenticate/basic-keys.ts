@@ -1,7 +1,8 @@
 import { Refusal } from '../errors.ts';
 import { isBasic, parseBasic } from '../http/basic-credentials.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { assertNotMadeByOtherPage, type IsKnownOrigin } from '../http/foreign-page.ts';
+import { assertNotMadeByOtherPage } from '../http/foreign-page.ts';
+import type { IsKnownOriginAt } from '../http/named-hosts.ts';
 import type { OwnCredentials } from './own-credentials.ts';
 
 /** Reads API keys from `Authorization: Basic`, for programs that know nothing else. */
@@ -15,15 +16,19 @@ export interface BasicKeys {
   keyOf(exchange: Exchange): string;
 }
 
-/** Creates the reader. `isOwnOrigin` is true for Postern's own origins; those of `cors.origins` don't count. */
+/**
+ * Creates the reader. `isOwnOrigin` is true for Postern's own origins, and on a named host for that alone; those of
+ * `cors.origins` don't count.
+ */
 export function createBasicKeys(
   own: Pick<OwnCredentials, 'heldIn' | 'beginsKey'>,
-  isOwnOrigin: IsKnownOrigin,
+  isOwnOrigin: IsKnownOriginAt,
 ): BasicKeys {
   return {
     holdsKey: (authorization) => isBasic(authorization) && own.heldIn(authorization) === 'key',
     keyOf(exchange) {
-      assertNotMadeByOtherPage(exchange, isOwnOrigin);
+      const { namedHost } = exchange;
+      assertNotMadeByOtherPage(exchange, (origin) => isOwnOrigin(origin, namedHost));
       const { userName, password } = parseBasic(exchange.head.authorization) ?? none;
       const key = password === '' ? userName : password;
       if (!own.beginsKey(key)) throw new Refusal('invalid_api_key', { reason: 'api key malformed' });

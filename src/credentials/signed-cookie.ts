@@ -28,12 +28,18 @@ export interface SignedCookie {
   learnSecretsOf(values: readonly string[]): Promise<void>;
 }
 
+/** A cookie whose values may be bound to a place, which is authenticated with them but not in them. */
+export interface BoundCookie extends SignedCookie {
+  /** The same cookie at one place: a value that was written at any other is invalid. */
+  at(place: string): SignedCookie;
+}
+
 /** Creates the codec of a cookie's values; `purpose` as for {@link createMac}; `shape` matches a value and captures its parts. */
 export function createSignedCookie(
   { secrets, tenant, name }: SignedCookieOptions,
   purpose: string,
   shape: RegExp,
-): SignedCookie {
+): BoundCookie {
   let madeFrom: readonly SigningKey[] | null = null;
   let macs: readonly Mac[] = [];
 
@@ -45,31 +51,32 @@ export function createSignedCookie(
     return macs;
   }
 
-  function valueUnder(mac: Mac, parts: readonly string[]): string {
-    return `${parts.join('.')}.${mac([tenant, name, ...parts]).toString('base64url')}`;
+  function valueUnder(mac: Mac, parts: readonly string[], place: readonly string[]): string {
+    return `${parts.join('.')}.${mac([tenant, name, ...parts, ...place]).toString('base64url')}`;
   }
 
-  function read(value: string): readonly string[] | undefined {
+  function readAt(place: readonly string[], value: string): readonly string[] | undefined {
     const match = shape.exec(value);
     if (match === null) return undefined;
     const parts = match.slice(1);
     const actual = Buffer.from(value, 'latin1');
     // The whole text is compared with the only valid spelling: another encoding of the same MAC is refused.
     const isOurs = currentMacs().some((mac) => {
-      const expected = Buffer.from(valueUnder(mac, parts), 'latin1');
+      const expected = Buffer.from(valueUnder(mac, parts, place), 'latin1');
       return actual.length === expected.length && timingSafeEqual(actual, expected);
     });
     return isOurs ? parts : undefined;
   }
 
-  return {
-    write: (...parts) => valueUnder(currentMacs()[0]!, parts),
-    read,
+  const at = (place: readonly string[]): SignedCookie => ({
+    write: (...parts) => valueUnder(currentMacs()[0]!, parts, place),
+    read: (value) => readAt(place, value),
     async learnSecretsOf(values) {
-      const isUnknown = (value: string) => shape.test(value) && read(value) === undefined;
+      const isUnknown = (value: string) => shape.test(value) && readAt(place, value) === undefined;
       if (values.some(isUnknown)) await secrets.search();
     },
-  };
+  });
+  return { ...at([]), at: (place) => at([place]) };
 }
 
 /** The secret that signs, then all others. Throws if there is none. */

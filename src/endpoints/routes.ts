@@ -30,8 +30,8 @@ export interface OwnRoutes {
 }
 
 /**
- * Builds the table of endpoints, whose paths are those under this configuration. `areas` are reserved as a whole: an undefined path
- * in an area is 404 and never forwarded.
+ * Builds the table of endpoints, whose paths are those under this configuration. `areas` are reserved as a whole: an undefined
+ * path in an area is 404 and never forwarded.
  */
 export function createOwnRoutes(endpoints: readonly AnyEndpoint[], areas: readonly string[]): OwnRoutes {
   const byPath = Map.groupBy(endpoints, ({ path }) => path);

@@ -17,6 +17,11 @@ export function pageStartCookiePrefix(refreshCookieName: string, origin: string)
   return startCookiePrefix(hostOnlyName(refreshCookieName, origin.startsWith('https:')));
 }
 
+/** Prefix of the names of the cookies with which a browser begins to enter a named host; six characters of a hash follow. */
+export function hostStartCookiePrefix({ name }: Pick<CookieAttributes, 'name'>): string {
+  return `${name.replace(/_at$/, '')}_start_`;
+}
+
 /** Maximum number of starts in a browser: any more are old and were never completed. */
 const maxStarts = 8;
 const labelLength = 6;

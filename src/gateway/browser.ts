@@ -67,7 +67,14 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
   const clearing = ['Set-Cookie', setCookie(area.cookie, '', 0)];
   return {
     web: { area, webCookie, echoPage: createEchoPage(area) },
-    authenticateBrowser: createAuthenticateBrowser({ authenticate, webCookie, clearing }),
+    authenticateBrowser: createAuthenticateBrowser({
+      authenticate,
+      web: { authenticate: webCookie, clearing },
+      ofHosts: {
+        authenticate: composeHostCookie(options, area),
+        clearing: ['Set-Cookie', setCookie(area.hostCookie, '', 0)],
+      },
+    }),
     assertNoServiceWorker: serviceWorkers === 'allow' ? null : createServiceWorkerGuard(path),
     fieldsOn({ path: target, namedHost }) {
       if (namedHost !== null) return areaOf(target, [path]) === undefined ? none : fieldsOfHosts;
@@ -81,11 +88,29 @@ function composeWebCookie(
   { principalOf, recentUse, now, isKnownOrigin, cors }: BrowserOptions,
   { cookie, cookies }: WebArea,
 ): WebCookieAuthenticator {
+  const origins = { isKnown: isKnownOrigin, isCors: cors.isAllowed };
   return createWebCookieAuthenticator({
     name: cookie.name,
-    cookies,
-    origins: { isKnown: isKnownOrigin, isCors: cors.isAllowed },
+    basis: cookies.basis,
+    cookiesAt: () => cookies,
+    originsAt: () => origins,
     principalOf,
     onUse: (id) => recentUse.noteSession(id, now()),
   });
 }
+
+function composeHostCookie(
+  { principalOf, recentUse, now, keys }: BrowserOptions,
+  { hostCookie, hostCookies }: WebArea,
+): WebCookieAuthenticator {
+  return createWebCookieAuthenticator({
+    name: hostCookie.name,
+    basis: () => keys.keys,
+    cookiesAt: (host) => hostCookies.at(host!.name),
+    originsAt: (host) => ({ isKnown: host!.isOwnOrigin, isCors: never }),
+    principalOf,
+    onUse: (id) => recentUse.noteSession(id, now()),
+  });
+}
+
+const never = () => false;

@@ -11,6 +11,7 @@ import { KeyPrefixes } from '../credentials/key-prefixes.ts';
 import { KeyRing } from '../credentials/key-ring.ts';
 import { createVerifiedTokens } from '../credentials/verified-tokens.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
+import { atEachHost } from '../http/named-hosts.ts';
 import { traceAuthenticate } from '../runtime/spans.ts';
 import type { LastingParts } from './lasting-parts.ts';
 import { ownOrigins } from './own-origins.ts';
@@ -46,9 +47,14 @@ export async function composeCallers(
       now,
     }),
     takesBearerKeys: apiKeys.bearer,
-    basicKeys: apiKeys.basic ? createBasicKeys(own!, (origin) => origins.includes(origin)) : null,
+    basicKeys: apiKeys.basic
+      ? createBasicKeys(
+          own!,
+          atEachHost((origin) => origins.includes(origin)),
+        )
+      : null,
     own,
-    isKnownOrigin,
+    isKnownOrigin: atEachHost(isKnownOrigin),
   });
   return {
     tokens,

@@ -4,7 +4,11 @@ import { catalogueOf } from '../config/values/scope-names.ts';
 import { createHoldings } from '../credentials/holdings.ts';
 import { createIsProviderOAuthPath } from '../endpoints/provider-paths.ts';
 import { createServeEndpoint } from '../endpoints/serve-endpoint.ts';
-import { pageStartCookiePrefix, startCookiePrefix } from '../endpoints/start-cookies.ts';
+import {
+  hostStartCookiePrefix,
+  pageStartCookiePrefix,
+  startCookiePrefix,
+} from '../endpoints/start-cookies.ts';
 import type { CookieAttributes, OwnCookies } from '../http/cookies.ts';
 import { type Cors, createCors } from '../http/cors.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -133,6 +137,10 @@ function noteCookies(
   startCookiePrefixes.add(startCookiePrefix(name));
   if (web === null) return;
   cookieNames.add(web.area.cookie.name);
+  if (config.hosts !== undefined) {
+    cookieNames.add(web.area.hostCookie.name);
+    startCookiePrefixes.add(hostStartCookiePrefix(web.area.hostCookie));
+  }
   for (const origin of ownOrigins(config)) startCookiePrefixes.add(pageStartCookiePrefix(name, origin));
 }
 

@@ -1,6 +1,6 @@
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
-import { createWebCookies } from '../credentials/web-cookie.ts';
+import { createHostCookies, createWebCookies } from '../credentials/web-cookie.ts';
 import { type CookieAttributes, hostOnlyName } from '../http/cookies.ts';
 import { createIsHostOf } from '../http/host.ts';
 import { isEmailAddress } from '../rules/email-address.ts';
@@ -22,7 +22,7 @@ export function composeWebArea(
   const { tenant, endpoints, api_path: apiPath } = config;
   const { path, home = `${path}/`, title = tenant } = web;
   const assets = loadAssets({ path, logo: web.logo === undefined ? null : loadLogo(web.logo, readFile) });
-  const cookie = webCookie(config);
+  const [cookie, hostCookie] = [browserCookie(config, 'web'), browserCookie(config, 'at')];
   const areas = ownAreas((name) => endpoints[name] === 'upstream', { apiPath, webPath: path });
   const site: Site = {
     path,
@@ -38,6 +38,8 @@ export function composeWebArea(
     assets,
     cookie,
     cookies: createWebCookies({ secrets: keys, tenant, name: cookie.name }),
+    hostCookie,
+    hostCookies: createHostCookies({ secrets: keys, tenant, name: hostCookie.name }),
     recentSignIns: createRecentSignIns(now),
     ...placesOf(config, site, home),
     isPagePath: createIsPagePath(path, apiPath),
@@ -96,11 +98,14 @@ function loadLogo(file: string, readFile: ReadFile): Logo {
   return { bytes, format };
 }
 
-/** The cookie by which browsers are signed in to pages; under https, browsers let only this host set it. */
-export function webCookie({ base_url: baseUrl, sessions }: Config): CookieAttributes {
+/**
+ * The cookie by which browsers are signed in: `web` to the pages, and `at` a named host. Under https, browsers let only the host
+ * itself set it.
+ */
+function browserCookie({ base_url: baseUrl, sessions }: Config, kind: 'web' | 'at'): CookieAttributes {
   const secure = baseUrl.startsWith('https:');
   return {
-    name: `${hostOnlyName(sessions.cookie.name, secure)}_web`,
+    name: `${hostOnlyName(sessions.cookie.name, secure)}_${kind}`,
     path: '/',
     domain: null,
     secure,

@@ -28,7 +28,7 @@ import type { ProviderEndpoints } from './identity-providers.ts';
 /** The pages for people. */
 export interface WebEndpoints {
   readonly endpoints: readonly Endpoint<'open'>[];
-  /** Those of the named hosts. */
+  /** Pages of each named host. */
   readonly ofHosts: readonly Endpoint<'open'>[];
 }
 

@@ -12,10 +12,20 @@ export interface NamedHost {
   readonly origin: string;
   /** Index of its entry in `hosts`. */
   readonly entry: number;
+  /** True for its own origin alone: pages of any other are foreign there, those of `base_url` and `cors.origins` too. */
+  readonly isOwnOrigin: (origin: string) => boolean;
+}
+
+/** Test for the origins of known pages at a host: pages of a named host's own origin alone are known there. */
+export type IsKnownOriginAt = (origin: string, host: NamedHost | null) => boolean;
+
+/** Creates the test at every host from that at those without a name in `hosts`. */
+export function atEachHost(isKnown: (origin: string) => boolean): IsKnownOriginAt {
+  return (origin, host) => (host === null ? isKnown(origin) : host.isOwnOrigin(origin));
 }
 
 /** The host of a request that names none readably: its responses have the headers of a named host, and it has no route. */
-export const unreadableHost: NamedHost = { name: '', origin: '', entry: -1 };
+export const unreadableHost: NamedHost = namedHost('', '', -1);
 
 /** The parts of a request that name its host. */
 export interface NamesHost {
@@ -39,7 +49,7 @@ export interface CalledHost {
 /** Finds the host of a request. Throws `bad_request` if it can't be read, or if proxy and client name different ones. */
 export type FindHost = (request: NamesHost) => CalledHost;
 
-/** What a text says of a host. */
+/** Reading of a text that names a host. */
 interface Reading extends CalledHost {
   /** The name, if the configuration has it, under a wildcard too; empty for any other. */
   readonly configured: string;
@@ -51,8 +61,8 @@ const hostText = /^(?:((?:[\w-]+\.)*[\w-]+)\.?|(\[[0-9A-Fa-f:.]+\]))(?::\d*)?$/;
 const keptReadings = 1_000;
 
 /**
- * Creates the function that finds hosts. `hosts`: the entries, origins in whose names `*` may stand for the first label; the names
- * of `base_url` and of `console`, if that has an origin of its own, come before each of them.
+ * Creates the function that finds hosts. `hosts`: the entries, origins in whose names `*` may stand for the first label; the
+ * names of `base_url` and of `console`, if that has an origin of its own, come before each of them.
  */
 export function createFindHost(options: {
   readonly hosts: readonly string[];
@@ -69,7 +79,7 @@ export function createFindHost(options: {
   >();
   for (const [entry, origin] of hosts.entries()) {
     const name = nameOfOrigin(origin);
-    if (!name.startsWith('*.')) exact.set(name, { name, origin, entry });
+    if (!name.startsWith('*.')) exact.set(name, namedHost(name, origin, entry));
     else {
       const [before = '', after = ''] = origin.split('*');
       wildcards.set(name.slice(1), { entry, before, after });
@@ -83,7 +93,7 @@ export function createFindHost(options: {
     const wildcard = dot < 1 || dot > maxLabel ? undefined : wildcards.get(name.slice(dot));
     if (wildcard === undefined) return null;
     const { entry, before, after } = wildcard;
-    return { name, origin: before + name.slice(0, dot) + after, entry };
+    return namedHost(name, before + name.slice(0, dot) + after, entry);
   }
 
   function read(text: string): Reading {
@@ -117,6 +127,10 @@ export function createFindHost(options: {
       throw new Refusal('bad_request', { close: true, reason: 'proxy and client name different hosts' });
     return forwarded;
   };
+}
+
+function namedHost(name: string, origin: string, entry: number): NamedHost {
+  return { name, origin, entry, isOwnOrigin: (other) => other === origin };
 }
 
 /** Maximum length of a name's label (RFC 1035 §2.3.4), and of a host with its port. */

@@ -1,4 +1,4 @@
-import type { WebCookies } from '../credentials/web-cookie.ts';
+import type { HostCookies, WebCookies } from '../credentials/web-cookie.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
 import type { Content, Reply } from '../http/reply.ts';
@@ -18,6 +18,9 @@ export interface WebArea {
   readonly assets: Assets;
   readonly cookie: CookieAttributes;
   readonly cookies: WebCookies;
+  /** The cookie of named hosts, and its codec. */
+  readonly hostCookie: CookieAttributes;
+  readonly hostCookies: HostCookies;
   readonly recentSignIns: RecentSignIns;
   /** The console; null: there is none. */
   readonly console: ConsoleLocation | null;

@@ -36,8 +36,8 @@ export class BrowserSessions {
   }
 
   /** The user signed in with this browser, or null. Rejects with `cross_site`, `store_unavailable`. */
-  async current({ head, method }: Exchange): Promise<Principal | null> {
-    const found = await this.#options.webCookie(head, method);
+  async current(exchange: Exchange): Promise<Principal | null> {
+    const found = await this.#options.webCookie(exchange);
     return typeof found === 'string' ? null : found;
   }
 
