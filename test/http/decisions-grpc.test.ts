@@ -14,6 +14,8 @@ const routes = [
 ];
 const upstreams = { app: { url: 'builtin:echo', identity_headers: { 'X-WEBAUTH-USER': 'username' } } };
 const config = { routes, upstreams };
+/** Identity headers that a later version may send. */
+const later = ['x-auth-client-id', 'x-auth-issuer', 'x-auth-delegated', 'x-auth-assurance', 'x-auth_issuer'];
 const pseudo = (method: string, path: string): [string, string][] => [
   [':method', method],
   [':path', path],
@@ -31,6 +33,7 @@ t.test('answers to Envoy by gRPC', async (t) => {
       ['cookie', `a=b; ${cookie}`],
       ['x-auth-subject', 'eve'],
       ['x_auth_subject', 'eve'],
+      ...later.map((name): [string, string] => [name, 'eve']),
       ['x-script-name', '/x'],
       ['x-forwarded-for', '198.51.100.7'],
       ['x-request-id', 'grpc-1'],
@@ -52,6 +55,7 @@ t.test('answers to Envoy by gRPC', async (t) => {
       'authorization',
       'x-api-key',
       'x_auth_subject',
+      ...later,
       'x-script-name',
       'x-auth-session-id',
       'x-webauth-user',

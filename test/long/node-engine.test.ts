@@ -6,7 +6,7 @@ import { engineDifferences, noteOfDifference } from '../support/corpora/engine-d
 
 const tests = join(import.meta.dirname, '..');
 const isAboutHttp =
-  /^(?:http\/(?:corpora|forward|upgrade|websocket|open-streams)|faults\/(?:upstream|client)-|processes\/(?:reload-connections|websocket-messages))/;
+  /^(?:http\/(?:corpora|forward|upgrade|websocket|open-streams|api-path|authorization|basic-keys|challenges|cors|decisions|removed-headers)|faults\/(?:upstream|client)-|processes\/(?:reload-connections|websocket-messages))/;
 const files = ['http', 'faults', 'processes']
   .flatMap((folder) => readdirSync(join(tests, folder)).map((file) => `${folder}/${file}`))
   .filter((file) => isAboutHttp.test(file) && file.endsWith('.test.ts'));
