@@ -171,6 +171,19 @@ const routesByThemselves: Row[] = [
   ],
   ['an Authorization of the application', routes('{ prefix: /, upstream: app, authorization: pass }')],
   [
+    'a credential of the application beside one that is fixed for its upstream alone',
+    `upstreams: { app: { url: http://127.0.0.1:9, headers: { X-API-Key: geheim } }, other: { url: http://127.0.0.1:8 } }
+routes: [{ prefix: /a, upstream: app, authorization: »pass }, { prefix: /b, upstream: other, authorization: pass }, { prefix: /c, upstream: app }]`,
+    "routes[0].authorization: can't be combined with X-API-Key in upstreams.app.headers (pass)",
+  ],
+  [
+    'a kind of caller that has no credential of its own yet',
+    routes('{ prefix: /, upstream: app, authorization: pass, accept: [session, »client, »token] }'),
+    ...['client', 'token'].map(
+      (kind, index) => `routes[0].accept[${index + 1}]: must be one of session, api_key (${kind})`,
+    ),
+  ],
+  [
     'https alone for an address that is http',
     `${http}listen: { hsts: »true }`,
     'listen.hsts: requires an https base_url (true)',
