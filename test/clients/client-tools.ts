@@ -55,11 +55,17 @@ export function runTool(
   });
 }
 
-/** A folder that can import the npm packages, with the document in it as `openapi.json`; gone at the end of the test. */
-export function makeClientFolder(t: Test): { readonly folder: string; readonly document: string } {
+/**
+ * A folder that can import the npm packages, with the document in it as `openapi.json`; gone at the end of the test. `apiPath`: that
+ * of the gateway it documents.
+ */
+export function makeClientFolder(
+  t: Test,
+  apiPath?: string,
+): { readonly folder: string; readonly document: string } {
   const folder = mkdtempSync(join(cache, 'run-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const document = join(folder, 'openapi.json');
-  writeFileSync(document, JSON.stringify(openApiDocument()));
+  writeFileSync(document, JSON.stringify(openApiDocument(apiPath)));
   return { folder, document };
 }

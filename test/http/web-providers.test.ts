@@ -60,34 +60,45 @@ function giveTokens(stub: StubProvider, nonce: string, more: object = {}): void 
   );
 }
 
-t.test('people sign in at a provider, and are led to where they wanted to be', async (t) => {
-  const { open, leave, comeBack, stub } = await start(t);
-  t.match(
-    (await open('/postern/sign-in?return_to=%2Fapp%2Fx')).text,
-    'href="/postern/sign-in/staff?return_to=%2Fapp%2Fx"',
+/** Where the API is: where it is by default, and below the pages. */
+const apiPaths = ['/api', '/postern/api'];
+
+for (const api_path of apiPaths)
+  t.test(
+    `people sign in at a provider, and are led to where they wanted to be: API at ${api_path}`,
+    async (t) => {
+      const { open, leave, comeBack, stub } = await start(t, { api_path });
+      t.match(
+        (await open('/postern/sign-in?return_to=%2Fapp%2Fx')).text,
+        'href="/postern/sign-in/staff?return_to=%2Fapp%2Fx"',
+      );
+      const { left, url, cookie, path } = await leave('/app/x');
+      t.equal(left.status, 302);
+      t.equal(`${url.origin}${url.pathname}`, `${stub.origin}/auth`);
+      t.match(Object.fromEntries(url.searchParams), {
+        response_type: 'code',
+        response_mode: 'query',
+        redirect_uri: 'https://acme.example.com/postern/callback/staff',
+        code_challenge_method: 'S256',
+      });
+      t.match(
+        left.setCookies[0],
+        /^__Host-service_refresh_cookie_login_[\w-]{6}=[^;]+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      );
+      const back = await comeBack(path, cookie);
+      t.match(back, { status: 303, headers: { location: '/app/x' } });
+      t.ok(forgets(back, cookie.split('=', 1)[0]!), 'the start is over');
+      const session = cookieNamed(back, webCookieName)!;
+      t.equal((await open('/app/x', session)).status, 200);
+      const again = await comeBack(path, `${cookie}; ${session}`);
+      t.match(again, { status: 303, headers: { location: '/postern/' } }, 'back again, signed in');
+      t.match(
+        await comeBack(path, cookie),
+        { status: 401, text: /did not work or took too long/ },
+        'and not',
+      );
+    },
   );
-  const { left, url, cookie, path } = await leave('/app/x');
-  t.equal(left.status, 302);
-  t.equal(`${url.origin}${url.pathname}`, `${stub.origin}/auth`);
-  t.match(Object.fromEntries(url.searchParams), {
-    response_type: 'code',
-    response_mode: 'query',
-    redirect_uri: 'https://acme.example.com/postern/callback/staff',
-    code_challenge_method: 'S256',
-  });
-  t.match(
-    left.setCookies[0],
-    /^__Host-service_refresh_cookie_login_[\w-]{6}=[^;]+; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
-  );
-  const back = await comeBack(path, cookie);
-  t.match(back, { status: 303, headers: { location: '/app/x' } });
-  t.ok(forgets(back, cookie.split('=', 1)[0]!), 'the start is over');
-  const session = cookieNamed(back, webCookieName)!;
-  t.equal((await open('/app/x', session)).status, 200);
-  const again = await comeBack(path, `${cookie}; ${session}`);
-  t.match(again, { status: 303, headers: { location: '/postern/' } }, 'back again, signed in');
-  t.match(await comeBack(path, cookie), { status: 401, text: /did not work or took too long/ }, 'and not');
-});
 
 t.test('who comes back with more than eight other starts loses the oldest', async (t) => {
   const { leave, comeBack, advance } = await start(t);
@@ -258,34 +269,35 @@ t.test('nobody is signed in behind their back, by a script or in a frame', async
   t.equal((await comeBack(path, cookie)).status, 303, 'the code was not touched');
 });
 
-t.test('signing out goes on at the provider', async (t) => {
-  const { submit, leave, comeBack, open, stub, baseUrl } = {
-    ...(await start(t, { provider: { end_session: true } })),
-    baseUrl: 'https://acme.example.com',
-  };
-  const { path, cookie } = await leave();
-  const session = cookieNamed(await comeBack(path, cookie), webCookieName)!;
-  const signedOut = await submit('/postern/sign-out', {}, session);
-  t.equal(signedOut.status, 200);
-  t.ok(forgets(signedOut, webCookieName));
-  const [, address = ''] = /^0; url=(.*)$/.exec(signedOut.headers.refresh ?? '') ?? [];
-  const url = new URL(address);
-  t.equal(`${url.origin}${url.pathname}`, `${stub.origin}/end`);
-  const { id_token_hint: hint, state, ...others } = Object.fromEntries(url.searchParams);
-  t.same(others, {
-    theme: 'dark',
-    client_id: 'postern',
-    post_logout_redirect_uri: `${baseUrl}/postern/signed-out`,
+for (const api_path of apiPaths)
+  t.test(`signing out goes on at the provider: API at ${api_path}`, async (t) => {
+    const { submit, leave, comeBack, open, stub, baseUrl } = {
+      ...(await start(t, { api_path, provider: { end_session: true } })),
+      baseUrl: 'https://acme.example.com',
+    };
+    const { path, cookie } = await leave();
+    const session = cookieNamed(await comeBack(path, cookie), webCookieName)!;
+    const signedOut = await submit('/postern/sign-out', {}, session);
+    t.equal(signedOut.status, 200);
+    t.ok(forgets(signedOut, webCookieName));
+    const [, address = ''] = /^0; url=(.*)$/.exec(signedOut.headers.refresh ?? '') ?? [];
+    const url = new URL(address);
+    t.equal(`${url.origin}${url.pathname}`, `${stub.origin}/end`);
+    const { id_token_hint: hint, state, ...others } = Object.fromEntries(url.searchParams);
+    t.same(others, {
+      theme: 'dark',
+      client_id: 'postern',
+      post_logout_redirect_uri: `${baseUrl}/postern/signed-out`,
+    });
+    t.match(hint, /^[\w-]+\.[\w-]+\.[\w-]+$/);
+    t.match(state, /^[\w-]{22}$/);
+    t.match(signedOut.text, /Sign out at <bdi>staff<\/bdi>/);
+    t.ok(signedOut.text.includes(`href="${address.replaceAll('&', '&amp;')}"`), 'the link is the same');
+    t.match(signedOut.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+    t.match(signedOut.headers, { 'content-security-policy': /form-action 'self'/ });
+    t.equal(signedOut.headers.location, undefined);
+    t.equal((await open('/app', session)).status, 302, 'here it has ended');
   });
-  t.match(hint, /^[\w-]+\.[\w-]+\.[\w-]+$/);
-  t.match(state, /^[\w-]{22}$/);
-  t.match(signedOut.text, /Sign out at <bdi>staff<\/bdi>/);
-  t.ok(signedOut.text.includes(`href="${address.replaceAll('&', '&amp;')}"`), 'the link is the same');
-  t.match(signedOut.headers, { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
-  t.match(signedOut.headers, { 'content-security-policy': /form-action 'self'/ });
-  t.equal(signedOut.headers.location, undefined);
-  t.equal((await open('/app', session)).status, 302, 'here it has ended');
-});
 
 t.test('an ID token that is too long to keep costs the hint, not the sign-out at the provider', async (t) => {
   const { submit, leave, comeBack, stub } = await start(t, { provider: { end_session: true } });
