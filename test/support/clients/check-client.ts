@@ -5,6 +5,7 @@ import {
   checkPath,
   createCheckCodec,
 } from '../../../src/forward-auth/check-protocol.ts';
+import { createCredentialWatch } from '../gateway/credential-watch.ts';
 import type { TestScope } from '../gateway/gateway.ts';
 
 /** What Envoy asks, in short. */
@@ -78,6 +79,9 @@ function inShort({ status, ok_response: allowed, denied_response: denied }: Chec
   const headers = Object.fromEntries(
     (allowed ?? denied)!.headers.map(({ header: { key, value } }) => [key, value]),
   );
+  const watch = createCredentialWatch();
+  watch.search('an answer', Object.entries(headers).flat());
+  watch.assertNone();
   const isAllowed = status.code === 0;
   return {
     allowed: isAllowed,

@@ -1,4 +1,5 @@
 import { type DecisionMode, decisionModes } from '../../../src/config/sections/forward-auth.ts';
+import { createCredentialWatch } from '../gateway/credential-watch.ts';
 import { type Forwarding, startForwarding } from '../gateway/forwarding.ts';
 import type { TestScope } from '../gateway/gateway.ts';
 import { exchangeRaw, type RawResponse } from './raw-client.ts';
@@ -36,7 +37,7 @@ export function describingLines(mode: HttpMode, method: string, target: string):
   }
 }
 
-/** Sends a request as bytes; the connection closes after its response. */
+/** Sends a request as bytes; the connection closes after its response, which must hold no credential for the service. */
 export async function sendQuestion(
   port: number,
   requestLine: string,
@@ -46,6 +47,9 @@ export async function sendQuestion(
   const { responses } = await exchangeRaw(port, text);
   const [response] = responses;
   if (response === undefined || responses.length > 1) throw new Error(`${responses.length} responses`);
+  const watch = createCredentialWatch();
+  watch.search(requestLine, response.rawHeaders);
+  watch.assertNone();
   return response;
 }
 

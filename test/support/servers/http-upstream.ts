@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createCredentialWatch } from '../gateway/credential-watch.ts';
 import type { TestScope } from '../gateway/gateway.ts';
 
 /** An upstream of Node's own, for bodies that stream. */
@@ -11,7 +12,12 @@ export interface HttpUpstream {
 
 /** Starts it on a free loopback port. */
 export async function startHttpUpstream(t: TestScope, listener: RequestListener): Promise<HttpUpstream> {
-  const server = createServer(listener);
+  const watch = createCredentialWatch();
+  t.teardown(() => watch.assertNone());
+  const server = createServer((request, response) => {
+    watch.search(request.url!, request.rawHeaders);
+    listener(request, response);
+  });
   const port = await listenOnLoopback(t, server);
   return {
     url: `http://127.0.0.1:${port}`,

@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createCredentialWatch } from '../gateway/credential-watch.ts';
 import type { TestScope } from '../gateway/gateway.ts';
 
 /** One request received by the raw upstream. */
@@ -27,6 +28,7 @@ export async function startRawUpstream(
   response: (request: RawUpstreamRequest) => void,
   path?: string,
 ): Promise<RawUpstream> {
+  const watch = createCredentialWatch();
   const sockets = new Set<Socket>();
   const state = { accepted: 0, received: '' };
   const server = createServer((socket) => {
@@ -39,6 +41,7 @@ export async function startRawUpstream(
       state.received += came;
       text += came;
       if (!text.includes('\r\n\r\n')) return;
+      watch.searchText(text);
       const request = { socket, text, index: index++ };
       text = '';
       response(request);
@@ -50,13 +53,13 @@ export async function startRawUpstream(
     if (path === undefined) server.listen(0, '127.0.0.1', resolve);
     else server.listen(path, resolve);
   });
-  t.teardown(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
+  t.teardown(async () => {
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+    watch.assertNone();
+  });
   return {
     url: path === undefined ? `http://127.0.0.1:${(server.address() as AddressInfo).port}` : `unix:${path}`,
     get accepted() {

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createCredentialWatch } from '../gateway/credential-watch.ts';
+import type { SecretWatch } from '../gateway/secret-watch.ts';
 
 /** A request as the upstream saw it. */
 export interface SeenRequest {
@@ -20,16 +22,21 @@ export interface RecordingUpstream {
   readonly begun: string[];
   /** Replaces its response, by default 200 `{"ok":true}`. */
   response: (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
+  /** Throws if a request, recorded or begun, held a credential of Postern's. */
   close(): Promise<void>;
 }
 
-/** Starts the upstream on a free loopback port. */
-export async function startRecordingUpstream(): Promise<RecordingUpstream> {
+/** Starts the upstream on a free loopback port; `secrets` are further secrets that no application may see. */
+export async function startRecordingUpstream(
+  secrets?: Pick<SecretWatch, 'heldIn'>,
+): Promise<RecordingUpstream> {
+  const watch = createCredentialWatch(secrets);
   const seen: SeenRequest[] = [];
   const begun: string[] = [];
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
     const chunks: Buffer[] = [];
     begun.push(request.url!);
+    watch.search(request.url!, request.rawHeaders);
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
@@ -55,11 +62,13 @@ export async function startRecordingUpstream(): Promise<RecordingUpstream> {
     response: (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"ok":true}');
     },
-    close: () =>
-      new Promise((resolve) => {
+    async close() {
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+      watch.assertNone();
+    },
   };
   return upstream;
 }

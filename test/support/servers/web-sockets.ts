@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
+import { createCredentialWatch } from '../gateway/credential-watch.ts';
 import { type Forwarding, startForwarding } from '../gateway/forwarding.ts';
 import type { TestScope } from '../gateway/gateway.ts';
 
@@ -35,10 +36,12 @@ export async function startWebSocketUpstream(
   t: TestScope,
   { choose = () => false, onSocket = sendBack }: WebSocketUpstreamOptions = {},
 ): Promise<WebSocketUpstream> {
+  const watch = createCredentialWatch();
   const http = createServer();
   const server = new WebSocketServer({ server: http, handleProtocols: choose, maxPayload });
   const accepted: AcceptedSocket[] = [];
   server.on('connection', (socket, request) => {
+    watch.search(request.url!, request.rawHeaders);
     socket.on('error', () => {});
     accepted.push({ socket, request, closed: closeCodeOf(socket) });
     onSocket(socket);
@@ -49,6 +52,7 @@ export async function startWebSocketUpstream(
     for (const socket of server.clients) socket.terminate();
     http.close();
     http.closeAllConnections();
+    watch.assertNone();
   });
   return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, accepted };
 }
