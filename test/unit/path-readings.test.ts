@@ -4,6 +4,7 @@ import { assertUnambiguousTarget } from '../../src/http/request-target.ts';
 import { createRoute, createRouteTable, type Route } from '../../src/proxy/route-table.ts';
 import { readPath } from '../../src/rules/lax-path.ts';
 import type { PassedSpellings } from '../../src/rules/passed-spellings.ts';
+import { readNaively, routeNaively, weightOf } from '../support/corpora/naive-paths.ts';
 import { routeOptions } from '../support/gateway/route-options.ts';
 
 const everything: PassedSpellings = {
@@ -22,99 +23,6 @@ function isSpelledWell(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-// The reference: a text is a string of bytes, one character each, and every rule of the interface is written down as it reads.
-
-const before = (text: string, mark: string) => text.split(mark, 1)[0]!;
-const segmentsCut = (text: string) =>
-  text
-    .split('/')
-    .map((segment) => before(segment, ';'))
-    .join('/');
-const withSlashes = (text: string) => text.split('\\').join('/');
-
-function cuts(text: string): string[] {
-  const slashed = withSlashes(text);
-  const delimited = before(before(slashed, '#'), '?');
-  return [
-    text,
-    segmentsCut(text),
-    before(text, ';'),
-    before(text, '#'),
-    before(text, '?'),
-    slashed,
-    segmentsCut(delimited),
-    before(before(segmentsCut(slashed), '#'), '?'),
-    before(delimited, ';'),
-  ];
-}
-
-/** Decodes once, from left to right. */
-function decodedOnce(text: string): string {
-  let result = '';
-  for (let i = 0; i < text.length; i++) {
-    const digits = text.slice(i + 1, i + 3);
-    const isEscape = text[i] === '%' && digits.length === 2 && [...digits].every(isHex);
-    result += isEscape ? String.fromCharCode(Number.parseInt(digits, 16)) : text[i];
-    if (isEscape) i += 2;
-  }
-  return result;
-}
-
-const isHex = (digit: string) => '0123456789abcdefABCDEF'.includes(digit);
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** The characters of a text; null if it isn't UTF-8. */
-function charactersOf(text: string): string | null {
-  try {
-    return utf8.decode(Buffer.from(text, 'latin1'));
-  } catch {
-    return null;
-  }
-}
-
-const isControl = (character: string) => {
-  const point = character.codePointAt(0)!;
-  return point < 0x20 || (point >= 0x7f && point < 0xa0);
-};
-
-interface Reference {
-  readonly isRefused: boolean;
-  readonly paths: ReadonlySet<string>;
-}
-
-function readNaively(path: string): Reference {
-  const visited = new Set<string>();
-  const paths = new Set<string>();
-  let isRefused = false;
-  const visit = (text: string, rounds: number) => {
-    if (visited.has(`${rounds} ${text}`)) return;
-    visited.add(`${rounds} ${text}`);
-    for (const reading of cuts(text)) {
-      const characters = charactersOf(reading);
-      if (characters === null || [...characters].some(isControl)) isRefused = true;
-      const segments = reading.split('/');
-      if (segments.includes('.') || segments.includes('..')) isRefused = true;
-      if (characters !== null)
-        paths.add(
-          characters
-            .split('/')
-            .filter((segment) => segment !== '')
-            .map((segment) => `/${segment}`)
-            .join('')
-            .toUpperCase()
-            .toLowerCase(),
-        );
-      if (rounds < 4) visit(decodedOnce(reading), rounds + 1);
-    }
-  };
-  visit(path, 0);
-  const [four, five] = [4, 5].map((count) =>
-    Array.from({ length: count }).reduce<string>((text) => decodedOnce(text), path),
-  );
-  return { isRefused: isRefused || four !== five, paths };
 }
 
 const separators = ['/', ';', '%3b', '%2f', '%2F', '%5c', '%23', '%3f'];
@@ -184,20 +92,6 @@ const place = fc
   .tuple(fc.boolean(), fc.array(fc.constantFrom('a', 'b', 'aB', 's'), { maxLength: 3 }))
   .map(([exact, segments]) => `${exact ? '=' : ''}/${segments.join('/')}`);
 
-/** The route of a path, by comparing it with each. */
-function routeNaively(routes: readonly string[], path: string): string | undefined {
-  const [own, found] = [`${path}/`, [] as string[]];
-  for (const route of routes) {
-    const root = `${route.replace(/^=/, '')}/`.replace('//', '/');
-    if (route.startsWith('=') ? own.replace('//', '/') === root : own.replace('//', '/').startsWith(root))
-      found.push(route);
-  }
-  return found.sort(byWeight).at(-1);
-}
-
-const weight = (route: string) => (route.startsWith('=') ? 1_000 : 0) + route.replace(/^=?\/?/, '').length;
-const byWeight = (one: string, other: string) => weight(one) - weight(other);
-
 t.test('no reading of a path leads past a more specific route', (t) => {
   let [closer, passed] = [0, 0];
   fc.assert(
@@ -224,7 +118,7 @@ t.test('no reading of a path leads past a more specific route', (t) => {
         const small = places.map((each) => each.toLowerCase());
         const isCloser = [...reference.paths].some((each) => {
           const found = routeNaively(small, each);
-          return found !== undefined && weight(found) > weight(route.label);
+          return found !== undefined && weightOf(found) > weightOf(route.label);
         });
         if (isCloser) closer += 1;
         else passed += 1;
