@@ -8,8 +8,11 @@ export interface Handler {
   /** The gateway's route, where it is written differently. */
   readonly route?: string;
   readonly exact?: true;
-  /** What the gateway demands: nothing, `store:read` and `store:write`, any credential, or `admin:all`. */
-  readonly demands: 'nothing' | 'store' | 'credential' | 'admin';
+  /**
+   * What the gateway demands: nothing, `store:read` and `store:write`, any credential, or `admin:all`; `own`: the path is one of
+   * Postern's own, which no server gets a request for.
+   */
+  readonly demands: 'nothing' | 'store' | 'credential' | 'admin' | 'own';
   /** Methods that need `admin:all`, where others need less. */
   readonly adminMethods?: (method: string) => boolean;
   readonly scopes?: object;
@@ -23,6 +26,8 @@ export const handlers: readonly Handler[] = [
   { path: '/api/open', demands: 'nothing' },
   { path: '/api/store', demands: 'store' },
   { path: '/api/one', exact: true, demands: 'nothing' },
+  { path: '/api/login', demands: 'own' },
+  { path: '/api/admin/api-keys', demands: 'own' },
   { path: '/api/strict', demands: 'admin' },
   { path: '/api/open/strict', demands: 'admin' },
   { path: '/api/store/strict', demands: 'admin' },
@@ -56,6 +61,9 @@ export const handlers: readonly Handler[] = [
 /** The handlers that only callers with `admin:all` may reach, by any method. */
 export const strictHandlers = handlers.filter(({ demands }) => demands === 'admin');
 
+/** The handlers that no caller may reach. */
+export const ownHandlers = handlers.filter(({ demands }) => demands === 'own');
+
 /** The gateway's route to a handler. */
 export const routeOf = ({ route, path }: Handler): string => route ?? path;
 
@@ -68,7 +76,8 @@ export function handlerOf(path: string): Handler {
 
 /** The gateway's routes to an upstream with these handlers. */
 export function routesTo(upstream: string): object[] {
-  return handlers.map((handler) => ({
+  const routed = handlers.filter(({ demands }) => demands !== 'own');
+  return routed.map((handler) => ({
     [handler.exact ? 'exact' : 'prefix']: routeOf(handler),
     upstream,
     ...demandOf(handler),

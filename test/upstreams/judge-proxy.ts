@@ -26,7 +26,7 @@ export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Pro
     judgePaths(t, bench, proxy),
   );
   await t.test('names with odd characters reach the service byte for byte', (t) =>
-    judgeNames(t, bench, proxy),
+    judgeNames(t, name, proxy),
   );
   await t.test('no header is taken for one of a connection alone', (t) => judgeConnection(t, bench, proxy));
   await t.test('whatever breaks, nothing passes without a decision', (t) => judgeExcess(t, bench));

@@ -55,6 +55,7 @@ export async function judgeRecord(t: Test, bench: UpstreamBench, controls: numbe
       if (line?.key !== bench.adminKey.id || line.method !== entry.method) fail('reached the strict handler');
       else admitted++;
     }
+    if (handler?.demands === 'own') fail('reached an own path');
     if (entry.root !== '') fail('a mount point');
     if (entry.scheme !== 'http') fail('a scheme');
     if (!['', '-'].includes(entry.user)) fail('a user');

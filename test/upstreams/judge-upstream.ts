@@ -6,7 +6,7 @@ import { type CorpusRow, expand, piecesOf, readCorpus } from '../support/corpora
 import { spellingsOf } from '../support/corpora/header-spellings.ts';
 import { identityHeaders } from '../support/corpora/our-headers.ts';
 import { isLong, repeat } from '../support/gateway/gateway-under-load.ts';
-import { handlers, routeOf, strictHandlers } from './handlers.ts';
+import { handlers, ownHandlers, routeOf, strictHandlers } from './handlers.ts';
 import { judgeRecord, misleadingHeaders, needsAdmin } from './judge-record.ts';
 import { kindsOfServer, type ServerName } from './kinds-of-server.ts';
 import { pathTricks } from './path-tricks.ts';
@@ -89,9 +89,9 @@ export async function judgeUpstream(t: Test, name: ServerName): Promise<void> {
   });
 
   for (const [passed, paths] of Object.entries(kind.isSlow ? { nothing: {}, everything } : switches))
-    await t.test(`paths that a server may read as a strict one; passed: ${passed}`, async (t) => {
+    await t.test(`paths that a server may read as a strict or an own one; passed: ${passed}`, async (t) => {
       const bench = await startUpstreamBench(t, kind, { paths });
-      const targets = strictHandlers.flatMap((handler) => pathTricks(routeOf(handler)));
+      const targets = [...strictHandlers, ...ownHandlers].flatMap((handler) => pathTricks(routeOf(handler)));
       const lines = ['{{nobody}}{{identity}}', '{{good}}'];
       const bytes = targets.flatMap(({ target }, i) =>
         (kind.isSlow && i % 4 > 0 ? [] : lines).flatMap((head) =>

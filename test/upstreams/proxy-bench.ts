@@ -1,12 +1,9 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import { exactModes } from '../../src/config/sections/forward-auth.ts';
-import { pathsKeys } from '../../src/config/values/passed-by.ts';
 import { printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
 import { connectRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -16,20 +13,13 @@ import type { Certificate } from '../support/servers/certificates.ts';
 import { guessPort } from '../support/servers/loopback-port.ts';
 import type { SeenRequest } from '../support/servers/recording-upstream.ts';
 import type { AskingProxy } from './asking-proxies.ts';
+import { endServer } from './real-server.ts';
 
 const routes = [
   { prefix: '/api/store', upstream: 'app', scopes: { read: ['store:read'], write: ['store:write'] } },
   { prefix: '/api/open', upstream: 'app', public: true },
   { prefix: '/api', upstream: 'app' },
 ];
-
-/** A route whose paths may be spelled in every way, where the mode allows that. */
-const oddRoute = {
-  prefix: '/api/names',
-  upstream: 'app',
-  public: true,
-  paths: Object.fromEntries(pathsKeys.map((key) => [key, 'pass'])),
-};
 
 /** What a session of the bench's holds besides. */
 export const manyScopes = Array.from({ length: 150 }, (_, index) => `department${index}-resource:write`);
@@ -117,7 +107,7 @@ async function tryBench(
         ...(tls && { tls: { cert: tls.certificate.certFile, key: tls.certificate.keyFile } }),
       },
     ],
-    routes: exactModes.has(proxy.mode) ? [...routes, oddRoute] : routes,
+    routes,
     scopes: Object.fromEntries(['store:read', 'store:write', ...manyScopes].map((name) => [name, name])),
     ...sections,
   });
@@ -145,11 +135,7 @@ async function tryBench(
   const child = spawn(program, proxy.args(folder), { cwd: '/', stdio: ['ignore', output, output], env });
   guardProcess(child);
   t.teardown(async () => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    }
+    await endServer(child);
     rmSync(folder, { recursive: true, force: true });
   });
   const send: ProxyBench['send'] = async (

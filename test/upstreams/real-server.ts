@@ -90,7 +90,7 @@ export async function startRealServer(t: TestScope, kind: ServerKind): Promise<R
   const log = join(folder, 'output');
   const children: ChildProcess[] = [];
   t.teardown(async () => {
-    for (const child of children.reverse()) await end(child);
+    for (const child of children.reverse()) await endServer(child);
     rmSync(folder, { recursive: true, force: true });
   });
   for (const { command, env } of kind.processes({ folder, record, port })) {
@@ -125,7 +125,8 @@ export async function startRealServer(t: TestScope, kind: ServerKind): Promise<R
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
-async function end(child: ChildProcess): Promise<void> {
+/** Ends a server by SIGTERM, by SIGKILL only if it takes too long: the workers of a killed nginx go on without their master. */
+export async function endServer(child: ChildProcess): Promise<void> {
   if (hasEnded(child)) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
