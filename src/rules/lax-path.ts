@@ -57,9 +57,14 @@ export function readPath(path: string): PathReadings {
 export function folded(path: string): string {
   const single = path.replace(/\/{2,}/g, '/');
   const plain = single.endsWith('/') ? single.slice(0, -1) : single;
-  // In both directions, as some letters coincide with others in only one of them (ſ, K).
-  return plain.toUpperCase().toLowerCase();
+  const small = plain.toLowerCase();
+  if (isAscii(small)) return small;
+  // In both directions, as some letters coincide with others in only one of them (ſ, ẞ); Go makes i of İ, others i and a dot.
+  return small.toUpperCase().toLowerCase().replaceAll('i\u0307', 'i');
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: every character of ASCII
+const isAscii = (text: string) => /^[\u0000-\u007f]*$/.test(text);
 
 /** Length of a reading once nothing in it is left to decode: of two routes, the longer one is more specific. */
 export function decodedLength(reading: string): number {

@@ -41,6 +41,8 @@ const others = [
   '%20',
   '%C3%A9',
   '%E2%84%AA',
+  '%C4%B0',
+  '%E1%BA%9E',
   '%2500',
   '%25C3%25A9',
 ];
@@ -89,7 +91,7 @@ function isSame(paths: readonly string[], reference: ReadonlySet<string>): boole
 
 /** `=` before a path: exact. */
 const place = fc
-  .tuple(fc.boolean(), fc.array(fc.constantFrom('a', 'b', 'aB', 's'), { maxLength: 3 }))
+  .tuple(fc.boolean(), fc.array(fc.constantFrom('a', 'b', 'aB', 's', 'i'), { maxLength: 3 }))
   .map(([exact, segments]) => `${exact ? '=' : ''}/${segments.join('/')}`);
 
 t.test('no reading of a path leads past a more specific route', (t) => {

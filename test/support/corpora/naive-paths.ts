@@ -49,6 +49,14 @@ function charactersOf(text: string): string | null {
   }
 }
 
+/** The same text for all that differ in case alone, by whatever a language makes of a letter: of İ Go makes i. */
+const inAnyCase = (text: string) =>
+  [...text]
+    .map((letter) => (letter === 'İ' ? 'i' : letter.toLowerCase().toUpperCase().toLowerCase()))
+    .join('')
+    .split('\u0307')
+    .join('');
+
 const isControl = (character: string) => {
   const point = character.codePointAt(0)!;
   return point < 0x20 || (point >= 0x7f && point < 0xa0);
@@ -80,10 +88,8 @@ export function readNaively(path: string): NaiveReadings {
           characters
             .split('/')
             .filter((segment) => segment !== '')
-            .map((segment) => `/${segment}`)
-            .join('')
-            .toUpperCase()
-            .toLowerCase(),
+            .map((segment) => `/${inAnyCase(segment)}`)
+            .join(''),
         );
       if (rounds < 4) visit(decodedOnce(reading), rounds + 1);
     }
