@@ -2,6 +2,7 @@ import type { Holdings } from '../credentials/holdings.ts';
 import { createPrincipal, type Principal } from '../credentials/principal.ts';
 import type { VerifiedCredential } from '../credentials/principal-cache.ts';
 import { intersectScopes } from '../credentials/scopes.ts';
+import { type ClaimsOf, noClaims } from '../credentials/session-claims.ts';
 import type { Reason } from '../reasons.ts';
 import type { Awaitable } from '../stores/awaitable.ts';
 import type { Records } from '../stores/records.ts';
@@ -15,6 +16,8 @@ export interface SessionPrincipalParts {
   readonly records: Pick<Records, 'version' | 'findUser'>;
   readonly holdings: Holdings;
   readonly tenant: string;
+  /** Null: no upstream is told of claims, so none is read. */
+  readonly claimsOf: ClaimsOf | null;
 }
 
 /** Verified content of a credential that stands for a session. */
@@ -82,7 +85,7 @@ function principalOfSession(
   live: LiveSession,
   found: UserWithSets | undefined,
   named: readonly string[],
-  { holdings, tenant }: SessionPrincipalParts,
+  { holdings, tenant, claimsOf }: SessionPrincipalParts,
 ): Principal | Reason {
   if (found === undefined || found.user.disabled) return 'user disabled or removed';
   if (!admitsSession(found.user, live)) return 'session ended';
@@ -102,6 +105,8 @@ function principalOfSession(
     scopeSetNames: holdings.namesOf(found.sets, held, scopes, isRestricted),
     isRestricted,
     origin,
+    // A claim may stand for rights that the session was not asked for.
+    claims: isRestricted || claimsOf === null ? noClaims : claimsOf(live),
     credentialId: live.id,
     epoch: live.epoch,
     expires: live.expires,

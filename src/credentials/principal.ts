@@ -2,6 +2,7 @@ import { Refusal } from '../errors.ts';
 import { FieldBlock } from '../http1/message/head-text.ts';
 import type { SessionOrigin } from '../stores/session-origin.ts';
 import { HeldScopes } from './scopes.ts';
+import { type Claims, noClaims } from './session-claims.ts';
 
 /** A caller with its credential: created once per credential and records version, then read on every request. */
 export interface Principal {
@@ -25,6 +26,8 @@ export interface Principal {
   readonly scopeSets: readonly string[];
   /** Names, sorted, of the holder's scope sets whose every scope the credential has now. */
   readonly scopeSetNames: readonly string[];
+  /** Claims that the provider made of the user when the session began; empty for a key, and for a restricted session. */
+  readonly claims: Claims;
   /** The id of the session or of the key. */
   readonly credentialId: string;
   /** The epoch in which the session began; 0 for a key. */
@@ -43,7 +46,7 @@ export interface Principal {
 export type HeldNow = (principal: Principal) => Promise<ReadonlySet<string> | null>;
 
 /** Members with a default: those that matter only for sessions, and names of sets, which many have none of. */
-type OptionalFields = 'epoch' | 'isRestricted' | 'origin' | 'scopeSetNames';
+type OptionalFields = 'epoch' | 'isRestricted' | 'origin' | 'claims' | 'scopeSetNames';
 
 const none: readonly string[] = [];
 
@@ -52,12 +55,14 @@ export function createPrincipal(
   who: Omit<Principal, OptionalFields | 'held' | 'identity'> &
     Partial<Pick<Principal, OptionalFields>> & { readonly tenant: string },
 ): Principal {
-  const { tenant, epoch = 0, isRestricted = false, origin = null, scopeSetNames = none, ...fields } = who;
+  const { tenant, epoch = 0, isRestricted = false, origin = null, ...others } = who;
+  const { claims = noClaims, scopeSetNames = none, ...fields } = others;
   return Object.freeze({
     ...fields,
     epoch,
     isRestricted,
     origin,
+    claims,
     scopeSetNames,
     held: new HeldScopes(who.scopes),
     identity: new FieldBlock([

@@ -2,7 +2,7 @@ import { uuidv7 } from 'uuidv7';
 import { type KeepSignInOptions, keepSignIn } from '../administration/sessions.ts';
 import { acceptedUserEvents } from '../administration/user-events.ts';
 import type { IdentityProviderConfig } from '../config/sections/schema.ts';
-import type { IdTokenSeals } from '../credentials/sealed-id-token.ts';
+import type { ClaimSeals, IdTokenSeals } from '../credentials/session-seals.ts';
 import { Refusal } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type IsKnownOrigin, isSurelyOwnPage } from '../http/foreign-page.ts';
@@ -36,6 +36,9 @@ export interface ProviderSignInOptions extends KeepSignInOptions {
   readonly signIn: SignIn;
   /** Seals the ID token that the session keeps; absent: no ID token is kept. */
   readonly sealIdToken?: IdTokenSeals['seal'] | undefined;
+  /** Seals the claims that the session keeps. */
+  readonly sealClaims: ClaimSeals['seal'];
+  readonly log: Pick<Log, 'warn'>;
 }
 
 /** A new session that began with a sign-in through a provider. */
@@ -112,6 +115,7 @@ export class ProviderSignIn {
     const { signIn, provider, accounts } = this.#options;
     const { id } = found.user;
     const started = await signIn.start(exchange, found, provider.name, '', this.#originOf(identity));
+    this.#noteLeftOut(exchange, identity);
     try {
       if (await accounts.maySignIn(id, identity)) return started;
       const reason = 'disabled or unlinked in the meantime';
@@ -122,12 +126,24 @@ export class ProviderSignIn {
     }
   }
 
-  #originOf({ issuer, subject, sid, idToken }: VerifiedIdentity): SignInOrigin {
-    const { sealIdToken } = this.#options;
+  #originOf({ issuer, subject, sid, idToken, claims }: VerifiedIdentity): SignInOrigin {
+    const { sealIdToken, sealClaims } = this.#options;
     return {
       provider: { issuer, subject, sid },
       sealIdToken: sealIdToken && ((sessionId) => sealIdToken(sessionId, idToken)),
+      sealClaims: (sessionId) => sealClaims(sessionId, claims.kept),
     };
+  }
+
+  #noteLeftOut({ id }: Exchange, { claims }: VerifiedIdentity): void {
+    const { log, provider } = this.#options;
+    for (const { claim, reason } of claims.leftOut)
+      log.warn('claim of an identity provider not kept', {
+        provider: provider.name,
+        claim,
+        reason,
+        request_id: id,
+      });
   }
 
   #notProvisioned(exchange: Exchange, about: FailedSignIn): Refusal {

@@ -30,8 +30,10 @@ export type LoginReply = Reply & { readonly body: z.output<typeof loginResponse>
 /** Facts about a sign-in through an identity provider, for its session to keep. */
 export interface SignInOrigin {
   readonly provider: ProviderIdentity;
-  /** Seals the ID token (credentials/sealed-id-token.ts); null: it is too long to keep. Absent: no ID token is kept. */
+  /** Seals the ID token (credentials/session-seals.ts); null: it is too long to keep. Absent: no ID token is kept. */
   readonly sealIdToken?: ((sessionId: string) => string | null) | undefined;
+  /** Seals the claims that are kept; null: there are none. Absent: none is kept. */
+  readonly sealClaims?: ((sessionId: string) => string | null) | undefined;
 }
 
 /** A new session, and the response with its tokens. */
@@ -87,6 +89,7 @@ export class SignIn {
         epoch: found.user.epoch,
         provider: origin?.provider,
         sealedIdToken: origin?.sealIdToken?.(id),
+        sealedClaims: origin?.sealClaims?.(id),
       },
       times,
       maxPerUser,

@@ -1,6 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import type { Config, IdentityProviderConfig } from '../config/sections/schema.ts';
-import { createIdTokenSeals, type IdTokenSeals } from '../credentials/sealed-id-token.ts';
+import {
+  type ClaimSeals,
+  createClaimSeals,
+  createIdTokenSeals,
+  type IdTokenSeals,
+} from '../credentials/session-seals.ts';
 import { backChannelLogout } from '../endpoints/back-channel-logout.ts';
 import { createEndpoint, type Endpoint } from '../endpoints/endpoint.ts';
 import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
@@ -23,6 +27,7 @@ import { SignInStarts } from '../identity-providers/sign-in-start.ts';
 import { traceNetwork } from '../runtime/spans.ts';
 import type { PageProvider } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
+import { signInSecret } from './sign-in-secret.ts';
 
 /** Endpoints of all identity providers, and the providers that pages offer. */
 export interface ProviderEndpoints {
@@ -34,7 +39,6 @@ export interface ProviderEndpoints {
   close(): Promise<void>;
 }
 
-const secretBytes = 32;
 /** Timeout of a DNS lookup, ms: shorter than that of a call to the provider, which then fails with the lookup's error. */
 const lookupMs = 3_000;
 
@@ -44,11 +48,14 @@ export async function composeIdentityProviders(
   parts: EndpointParts,
   shared: SharedParts,
 ): Promise<ProviderEndpoints> {
-  const secret = await parts.records.secret('sign_in', randomBytes(secretBytes));
+  const secret = await signInSecret(parts.records);
   const starts = new SignInStarts(secret);
-  const seals = createIdTokenSeals({ secret, tenant: config.tenant });
+  const sealSecret = { secret, tenant: config.tenant };
+  const seals = createIdTokenSeals(sealSecret);
+  const { seal: sealClaims } = createClaimSeals(sealSecret);
   const providers = Object.entries(config.identity_providers).map(
-    ([name, settings]) => new ComposedProvider({ name, settings, config, starts, seals, parts, shared }),
+    ([name, settings]) =>
+      new ComposedProvider({ name, settings, config, starts, seals, sealClaims, parts, shared }),
   );
   const { web, base_url: own } = config;
   const consoleOrigin = web?.console?.base_url;
@@ -72,6 +79,7 @@ interface ProviderParts {
   readonly config: Config;
   readonly starts: SignInStarts;
   readonly seals: IdTokenSeals;
+  readonly sealClaims: ClaimSeals['seal'];
   readonly parts: EndpointParts;
   readonly shared: SharedParts;
 }
@@ -153,7 +161,7 @@ class ComposedProvider {
   }
 
   #signInOptions(provider: IdentityProvider, cookies: StartCookies): ProviderSignInOptions {
-    const { name, settings, config, parts, shared } = this.#options;
+    const { name, settings, config, sealClaims, parts, shared } = this.#options;
     const { records, now } = parts;
     const { log } = shared;
     const accounts = createProviderAccounts({
@@ -166,6 +174,6 @@ class ComposedProvider {
     const { base_url: own, cors } = config;
     const isHttps = own.startsWith('https:');
     const isFrontEnd = (origin: string) => origin === own || cors.origins.includes(origin);
-    return { ...parts, provider, accounts, cookies, isHttps, isFrontEnd };
+    return { ...parts, provider, accounts, cookies, isHttps, isFrontEnd, sealClaims, log };
   }
 }

@@ -9,6 +9,7 @@ import { type Granted, grantsOf, type Profile, profileOf } from './claims.ts';
 import { type CodeExchange, createCodeExchange } from './code-exchange.ts';
 import { canReturnCodes, createDiscovery, type ProviderMetadata } from './discovery.ts';
 import { refusal, type VerifiedAssertion, verifyAssertion } from './id-token.ts';
+import { type ReadClaims, readKeptClaims } from './kept-claims.ts';
 import { createProviderKeys, type ProviderKeys } from './key-set.ts';
 import { refusedLogout, verifyLogoutToken } from './logout-token.ts';
 import { type ProviderNetwork, ProviderUnavailable } from './provider-network.ts';
@@ -30,6 +31,8 @@ export interface VerifiedIdentity {
   readonly idToken: string;
   readonly profile: Profile;
   readonly grants: Granted;
+  /** The claims that the session keeps, and those that are left out. */
+  readonly claims: ReadClaims;
   /** The start of this sign-in; null for an unsolicited one. */
   readonly start: SignInStart | null;
 }
@@ -67,6 +70,7 @@ export interface IdentityProviderOptions {
 /** Time for which an id stays used after its acceptance ends, ms: for clock differences of replicas and slow providers. */
 const usedMarginMs = 60_000;
 const redeemTimeoutMs = 9_000;
+const nothingKept: ReadClaims = { kept: [], leftOut: [] };
 
 /** An external provider of sign-ins (OpenID Connect); nothing is fetched before it is needed. */
 export class IdentityProvider {
@@ -248,7 +252,9 @@ export class IdentityProvider {
     const { settings } = this.#options;
     const profile = profileOf(claims, subject, settings.claims);
     const grants = grantsOf(claims, settings.grants);
-    return { issuer: settings.issuer, subject, sid: sid ?? null, idToken, profile, grants, start };
+    const { issuer, keep } = settings;
+    const kept = Object.keys(keep).length === 0 ? nothingKept : readKeptClaims(idToken, keep);
+    return { issuer, subject, sid: sid ?? null, idToken, profile, grants, claims: kept, start };
   }
 
   #logFailure(error: unknown): void {

@@ -1,10 +1,15 @@
+import { type ClaimField, isClaim, nameOfClaim } from '../config/sections/identity-headers.ts';
 import { encodeHeaderValue, type Principal } from '../credentials/principal.ts';
 import { FieldBlock } from '../http1/message/head-text.ts';
 import { isHeaderText } from '../rules/header-text.ts';
 
 /** A fact about the caller: a text, which is left out if it is missing or empty, or a list. */
 type Fact =
-  | { readonly text: string | null }
+  | {
+      readonly text: string | null;
+      /** True if commas in the text are percent-encoded where text is, as in items of lists. */
+      readonly encodesCommas?: boolean;
+    }
   | {
       readonly items: readonly string[];
       readonly separator: ',' | ' ';
@@ -44,7 +49,18 @@ const facts = {
 } satisfies Record<string, (principal: Principal, context: IdentityContext) => Fact>;
 
 /** A fact about the caller that an upstream can receive in a header with a configured name. */
-export type IdentityField = keyof typeof facts;
+export type IdentityField = keyof typeof facts | ClaimField;
+
+type FactOf = (principal: Principal, context: IdentityContext) => Fact;
+
+/** Creates the reader of a claim: of a list, its items; of any other value, its text. */
+function createClaimFact(name: string): FactOf {
+  return ({ claims }) => {
+    const value = claims.get(name);
+    if (typeof value === 'object') return listOf(value.map(String));
+    return { text: value === undefined ? null : String(value), encodesCommas: true };
+  };
+}
 
 /** Encoding of the value of a header: percent-encoded as `X-Auth-` headers are, or in UTF-8. */
 export type IdentityEncoding = 'percent' | 'utf8';
@@ -56,9 +72,9 @@ export type IdentityValue =
       readonly from: IdentityField;
       /** Default: `percent`. */
       readonly encoding?: IdentityEncoding | undefined;
-      /** Names with values, one in each: the first name that the list has decides the value. */
+      /** Names with values, one in each: the first name that the list has, or that the text is, decides the value. */
       readonly first?: readonly Readonly<Record<string, string>>[] | undefined;
-      /** The value if the list has none of the names; default: the header is left out. */
+      /** The value if it is none of the names; default: the header is left out. */
       readonly else?: string | undefined;
     };
 
@@ -99,12 +115,12 @@ function createValue(
 ): (principal: Principal) => string | null {
   const given: Exclude<IdentityValue, string> = typeof value === 'string' ? { from: value } : value;
   const { from, encoding = 'percent', first, else: otherwise } = given;
-  const factOf: (principal: Principal, context: IdentityContext) => Fact = facts[from];
+  const factOf: FactOf = isClaim(from) ? createClaimFact(nameOfClaim(from)) : facts[from];
   if (first === undefined) return (principal) => written(factOf(principal, context), encoding);
   const choices = first.flatMap((choice) => Object.entries(choice));
   return (principal) => {
     const fact = factOf(principal, context);
-    const held = 'items' in fact ? fact.items : [];
+    const held = 'items' in fact ? fact.items : [fact.text];
     const [, chosen] = choices.find(([name]) => held.includes(name)) ?? [];
     return written({ text: chosen ?? otherwise ?? null }, encoding);
   };
@@ -131,11 +147,16 @@ const writers: Readonly<Record<IdentityEncoding, Writer>> = {
 
 function written(fact: Fact, encoding: IdentityEncoding): string | null {
   const writer = writers[encoding];
-  if ('text' in fact) return fact.text === null || fact.text === '' ? null : writer.text(fact.text);
+  if ('text' in fact) {
+    if (fact.text === null || fact.text === '') return null;
+    return fact.encodesCommas && encoding === 'percent' ? writer.item(fact.text) : writer.text(fact.text);
+  }
   const { items, separator, keepsCommas, isAlwaysSent } = fact;
   if (items.length === 0) return isAlwaysSent ? '' : null;
   const isPlain = separator === ' ' || (keepsCommas && encoding === 'percent');
   const texts = items.map(isPlain ? writer.text : writer.item);
   // A list without the item that can't be written would be another list.
-  return texts.includes(null) ? null : texts.join(separator);
+  if (texts.includes(null)) return null;
+  const joined = texts.join(separator);
+  return joined === '' && !isAlwaysSent ? null : joined;
 }

@@ -35,8 +35,10 @@ export interface Session {
   readonly epoch: number;
   /** Null for a sign-in by password, and for sessions from before this was kept. */
   readonly provider: ProviderIdentity | null;
-  /** The provider's ID token, encrypted before it is stored (credentials/sealed-id-token.ts); null: not kept. */
+  /** The provider's ID token, encrypted before it is stored (credentials/session-seals.ts); null: not kept. */
   readonly sealedIdToken: string | null;
+  /** The claims of that token that are kept, encrypted likewise; null: none. */
+  readonly sealedClaims: string | null;
 }
 
 /** The lifetimes of sessions, and the grace for a refresh cookie that has been replaced; ms. */
@@ -50,7 +52,7 @@ export type NewSession = Pick<
   Session,
   'id' | 'userId' | 'method' | 'scope' | 'address' | 'userAgent' | 'epoch'
 > &
-  Partial<Pick<Session, 'provider' | 'sealedIdToken'>>;
+  Partial<Pick<Session, 'provider' | 'sealedIdToken' | 'sealedClaims'>>;
 
 /** A session that has begun, and those that were ended to make room for it. `now` is the store's clock, epoch ms. */
 export interface CreatedSession {
@@ -85,6 +87,8 @@ export interface LiveSession {
   readonly isRestricted: boolean;
   /** The sign-in at a provider with which the session began; null: none is known. */
   readonly origin: SessionOrigin | null;
+  /** As {@link Session.sealedClaims}. */
+  readonly sealedClaims: string | null;
 }
 
 /** The fields that sessions are sorted by. */

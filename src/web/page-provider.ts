@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IdTokenSeals } from '../credentials/sealed-id-token.ts';
+import type { IdTokenSeals } from '../credentials/session-seals.ts';
 import type { ProviderSignIn } from '../endpoints/provider-sign-in.ts';
 import type { StartCookies } from '../endpoints/start-cookies.ts';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';

@@ -9,11 +9,12 @@ const alice: ProviderIdentity = { issuer, subject: 'alice', sid: 'at-the-provide
 
 /** The contract of every session store for sessions that began at an identity provider. */
 export function runProviderSessionsSuite({ name, create }: SessionsFactory): void {
-  t.test(`${name}: a session keeps who signed in at which provider, and the ID token`, async (t) => {
+  t.test(`${name}: a session keeps who signed in at which provider, the ID token, and claims`, async (t) => {
     const { store, openSecond, advance } = await create(t);
     const second = await openSecond();
     const sealedIdToken = 'x'.repeat(11_000);
-    const kept = { provider: alice, sealedIdToken };
+    const sealedClaims = 'y'.repeat(6_000);
+    const kept = { provider: alice, sealedIdToken, sealedClaims };
     t.match((await store.create({ ...newSession('s'), ...kept }, sessionTimes)).session, kept);
     t.match(await second.find('s'), kept);
     await advance(1_000);
@@ -36,20 +37,30 @@ export function runProviderSessionsSuite({ name, create }: SessionsFactory): voi
     ] as const) {
       await store.create({ ...newSession(id), method: 'corp', scope, provider: alice }, sessionTimes);
       await store.create({ ...newSession(`${id}, by password`), scope }, sessionTimes);
+      await store.create({ ...newSession(`${id}, with claims`), scope, sealedClaims: id }, sessionTimes);
       const isRestricted = scope !== null;
       for (const each of [store, second]) {
         t.match(await each.findLive(id), { isRestricted, origin }, id);
-        t.match(await each.findLive(`${id}, by password`), { isRestricted, origin: null }, id);
+        t.match(
+          await each.findLive(`${id}, by password`),
+          { isRestricted, origin: null, sealedClaims: null },
+          id,
+        );
+        t.match(await each.findLive(`${id}, with claims`), { sealedClaims: id }, id);
       }
       await store.present(id, 1, sessionTimes);
       await store.noteUse(new Map([[id, startOfTime + 1]]), sessionTimes);
       for (const each of [store, second]) t.match(await each.findLive(id), { isRestricted, origin }, id);
+      const told = `${id}, with claims`;
+      await store.present(told, 1, sessionTimes);
+      await store.noteUse(new Map([[told, startOfTime + 1]]), sessionTimes);
+      for (const each of [store, second]) t.match(await each.findLive(told), { sealedClaims: id }, told);
     }
   });
 
   t.test(`${name}: a sign-in by password, or without a session at the provider, has none`, async (t) => {
     const { store } = await create(t);
-    const password = { provider: null, sealedIdToken: null };
+    const password = { provider: null, sealedIdToken: null, sealedClaims: null };
     t.match((await store.create(newSession('password'), sessionTimes)).session, password);
     t.match(await store.find('password'), password);
     const provider = { ...alice, sid: null };

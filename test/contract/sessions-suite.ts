@@ -25,10 +25,11 @@ export function runSessionsSuite({ name, create }: SessionsFactory): void {
       generation: 1,
       provider: null,
       sealedIdToken: null,
+      sealedClaims: null,
     };
     t.strictSame(session, expected);
     t.strictSame(await store.find('s'), expected);
-    const begun = { isRestricted: true, origin: null };
+    const begun = { isRestricted: true, origin: null, sealedClaims: null };
     const live = { id: 's', userId: 'user-1', expires: now + idleLifetimeMs, epoch: 7, ...begun };
     t.strictSame(await store.findLive('s'), live);
     t.equal(await store.find('other'), undefined);

@@ -57,7 +57,7 @@ t.test('sqlite: sessions of the previous version continue, whichever cookie is h
     const came = await store.present(id, generation, sessionTimes);
     return came.outcome === 'current' ? came.session.generation : came.outcome;
   };
-  t.match(await store.find('seen'), { epoch: 0, provider: null, sealedIdToken: null });
+  t.match(await store.find('seen'), { epoch: 0, provider: null, sealedIdToken: null, sealedClaims: null });
   t.equal(await present('seen', 4), 5);
   t.equal(await present('seen too', 5), 5);
   t.equal(await present('unseen', 5), 5);

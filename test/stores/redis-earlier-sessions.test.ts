@@ -32,8 +32,8 @@ t.test('redis: sessions of the previous version continue, whichever cookie is he
   t.match(
     [await sessions.find('seen'), await sessions.findLive('seen')],
     [
-      { epoch: 0, provider: null, sealedIdToken: null },
-      { epoch: 0, isRestricted: false, origin: null },
+      { epoch: 0, provider: null, sealedIdToken: null, sealedClaims: null },
+      { epoch: 0, isRestricted: false, origin: null, sealedClaims: null },
     ],
   );
   for (const id of ['unseen', 'lost']) await add(id, '');

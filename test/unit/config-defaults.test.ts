@@ -163,6 +163,7 @@ identity_providers: { idp: { issuer: https://i.example, client_id: a, redirect_u
       parameters: {},
       require: {},
       grants: [],
+      keep: {},
     },
   });
 });

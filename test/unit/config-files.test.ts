@@ -196,11 +196,11 @@ identity_providers:
 });
 
 t.test('names and addresses that people give themselves, told to a service, are a warning', async (t) => {
-  const warningsOf = (idp: string, other = '') => {
+  const warningsOf = (idp: string, other = '', mail = 'email') => {
     const sections = `upstreams:
   app:
     url: http://127.0.0.1:9000
-    identity_headers: { Remote-User: username, X-Mail: email, X-Id: subject }
+    identity_headers: { Remote-User: username, X-Mail: ${mail}, X-Id: subject }
 identity_providers:
   corp:
     issuer: https://idp.example
@@ -226,6 +226,14 @@ ${other}`;
     client_id: postern
     redirect_uri: https://acme.example.com/`;
   t.strictSame(warningsOf('accounts: existing', second), [name('pub'), address('corp, pub')]);
+  const asClaims = (keep: string) => {
+    const warned = warningsOf(`accounts: existing\n    keep: { ${keep} }`, '', 'claim:mail') ?? [];
+    return warned.map((line) => line.replace(/ \(.*/, ''));
+  };
+  for (const keep of ['mail: email', 'mail: /email', 'name: name, mail: email'])
+    t.strictSame(asClaims(keep), [address('corp')], keep);
+  t.strictSame(asClaims('mail: upn'), [], 'a claim that the profile does not take for an address');
+  t.strictSame(asClaims('mail: upn }\n    claims: { email: upn'), [address('corp')]);
 });
 
 t.test('a credential of the service’s on a public route is a warning', async (t) => {

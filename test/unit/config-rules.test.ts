@@ -248,7 +248,7 @@ ${[
 routes: [{ prefix: /, upstream: app }]`,
     'upstreams.app.identity_headers.Remote_User: must be the name of a header, of letters, digits and -',
     'upstreams.app.identity_headers.x-a: is a duplicate in another spelling',
-    'upstreams.app.identity_headers.X-B: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant, scope_sets, service_scopes, or a map with from (name)',
+    'upstreams.app.identity_headers.X-B: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant, scope_sets, service_scopes, or claim:NAME, or a map with from (name)',
   ],
   [
     'identity headers by the first name that is held, with numbers for names',
@@ -276,7 +276,7 @@ routes: [{ prefix: /, upstream: app }]`,
       »X-G: { encoding: utf8 }
       X-H: { from: email, »encodng: utf8 }
 routes: [{ prefix: /, upstream: app }]`,
-    'upstreams.app.identity_headers.X-A.from: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant, scope_sets, service_scopes (name)',
+    'upstreams.app.identity_headers.X-A.from: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant, scope_sets, service_scopes, or claim:NAME (name)',
     'upstreams.app.identity_headers.X-B.first: must not be empty',
     ...[0, 1].map(
       (index) =>
@@ -285,11 +285,54 @@ routes: [{ prefix: /, upstream: app }]`,
     'upstreams.app.identity_headers.X-C.first[2].: must not be empty',
     'upstreams.app.identity_headers.X-C.first[3].a: must be a string: put it in quotes (5)',
     'upstreams.app.identity_headers.X-C.first[4].a: must not contain control characters (b\\u{a})',
-    'upstreams.app.identity_headers.X-D.first: requires from: scope_sets or service_scopes',
+    'upstreams.app.identity_headers.X-D.first: requires from: scope_sets, service_scopes or claim:NAME',
     'upstreams.app.identity_headers.X-E.else: requires first',
     'upstreams.app.identity_headers.X-F.encoding: must be one of percent, utf8 (latin1)',
     'upstreams.app.identity_headers.X-G.from: is required',
     'upstreams.app.identity_headers.X-H.encodng: unknown key: did you mean "encoding"?',
+  ],
+  [
+    'identity headers made of claims, some of which nobody keeps',
+    `identity_providers:
+  a: { issuer: https://a.example, client_id: a, redirect_uri: https://a.example/, keep: { groups: groups, dept: /org/a~1b } }
+  b: { issuer: https://b.example, client_id: a, redirect_uri: https://a.example/, keep: { n_1: "https://b.example/roles" } }
+upstreams:
+  app:
+    url: builtin:echo
+    identity_headers:
+      X-A: claim:groups
+      X-B: { from: claim:n_1, first: [{ "74": Admin }], else: Viewer, encoding: utf8 }
+      X-C: »claim:n_2
+      X-D: { from: »claim:org }
+      X-E: »claim:Dept
+      X-F: { from: »"claim:" }
+routes: [{ prefix: /, upstream: app }]`,
+    'upstreams.app.identity_headers.X-C: is kept by no provider: add n_2 to identity_providers.NAME.keep (claim:n_2)',
+    'upstreams.app.identity_headers.X-D.from: is kept by no provider: add org to identity_providers.NAME.keep (claim:org)',
+    'upstreams.app.identity_headers.X-E: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant, scope_sets, service_scopes, or claim:NAME, or a map with from (claim:Dept)',
+    'upstreams.app.identity_headers.X-F.from: must be one of subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant, scope_sets, service_scopes, or claim:NAME (claim:)',
+  ],
+  [
+    'claims kept where none can be',
+    `identity_providers:
+  a:
+    issuer: https://a.example
+    client_id: a
+    redirect_uri: https://a.example/
+    keep: { a: »/~, b: »/a~2b, c: »"", d: »5, »E-f: e, f: /, g: "/~0~1", h: a~b, i: /a//b }
+  b:
+    issuer: https://b.example
+    client_id: a
+    redirect_uri: https://a.example/
+    »keep: { ${Array.from({ length: 17 }, (_, index) => `k${index}: a`).join(', ')} }`,
+    ...['a', 'b'].map(
+      (name) =>
+        `identity_providers.a.keep.${name}: must be the name of a claim or, beginning with /, a JSON Pointer, in which ~0 stands for ~ and ~1 for / (${name === 'a' ? '/~' : '/a~2b'})`,
+    ),
+    'identity_providers.a.keep.c: must not be empty ("")',
+    'identity_providers.a.keep.d: must be a string: put it in quotes (5)',
+    'identity_providers.a.keep.E-f: must be a name of 1 to 32 of a-z, 0-9 and _',
+    'identity_providers.b.keep: must have at most 16 entries',
   ],
   [
     'fixed headers that Postern checks, sets or frames with, or that say who is calling',

@@ -5,6 +5,7 @@ import {
   type IdentityField,
   type IdentityValue,
 } from '../../src/proxy/identity-headers.ts';
+import type { ClaimValue } from '../../src/rules/kept-claims.ts';
 
 const ada = {
   kind: 'session' as const,
@@ -66,6 +67,59 @@ t.test('no value leaves its header', async (t) => {
   const principal = createPrincipal({ ...ada, displayName: 'é\r\nX-Auth-Scopes: all%', email: 'a b' });
   const told = createIdentityHeaders({ 'X-Name': 'display_name', 'X-Email': 'email' }, context)(principal);
   t.strictSame(told.fields.slice(-4), ['X-Name', '%C3%A9%0D%0AX-Auth-Scopes:%20all%25', 'X-Email', 'a%20b']);
+});
+
+t.test('claims are told as texts and lists', async (t) => {
+  const claims = new Map<string, ClaimValue>([
+    ['name', 'Müller, Zoë 100%'],
+    ['n', 74],
+    ['big', 1e21],
+    ['yes', true],
+    ['no', false],
+    ['groups', ['a, b', 'é%', 7, true]],
+    ['one', ['a, b']],
+    ['empty', []],
+    ['blank', ''],
+    ['blanks', ['']],
+    ['spaced', ['a', ' b']],
+    ['line', 'a\r\nX-Auth-Scopes: all'],
+  ]);
+  const all = [...claims.keys(), 'unknown'];
+  const toldAs = (encoding: 'percent' | 'utf8') => {
+    const names = all.map((name) => [`X-${name}`, { from: `claim:${name}` as const, encoding }]);
+    return told(Object.fromEntries(names), { claims });
+  };
+  const always = { 'X-n': '74', 'X-big': '1e+21', 'X-yes': 'true', 'X-no': 'false' };
+  t.strictSame(toldAs('percent'), {
+    ...always,
+    'X-name': 'M%C3%BCller%2C%20Zo%C3%AB%20100%25',
+    'X-groups': 'a%2C%20b,%C3%A9%25,7,true',
+    'X-one': 'a%2C%20b',
+    'X-spaced': 'a,%20b',
+    'X-line': 'a%0D%0AX-Auth-Scopes:%20all',
+  });
+  t.strictSame(toldAs('utf8'), {
+    ...always,
+    'X-name': utf8('Müller, Zoë 100%'),
+    'X-groups': utf8('a%2C b,é%25,7,true'),
+    'X-one': 'a%2C b',
+  });
+  t.strictSame(told({ 'X-A': 'claim:n', 'X-B': 'claim:groups' }, {}), {}, 'without any');
+});
+
+t.test('a claim decides a role, whether it is a text or a list', async (t) => {
+  const first: Record<string, string>[] = [{ '74': 'Seventy-four' }, { true: 'Yes' }, { a: 'A' }];
+  const names: Record<string, IdentityValue> = { 'X-Role': { from: 'claim:c', first, else: 'Viewer' } };
+  const roleOf = (value: ClaimValue) => told(names, { claims: new Map([['c', value]]) })['X-Role'];
+  t.equal(roleOf(74), 'Seventy-four');
+  t.equal(roleOf('74'), 'Seventy-four');
+  t.equal(roleOf(['x', 'a', 74]), 'Seventy-four', 'the first name, not the first item');
+  t.equal(roleOf(true), 'Yes');
+  t.equal(roleOf('a'), 'A');
+  t.equal(roleOf('a,b'), 'Viewer');
+  t.equal(roleOf([]), 'Viewer');
+  t.equal(told(names, {})['X-Role'], 'Viewer', 'a caller without the claim');
+  t.strictSame(told({ 'X-Role': { from: 'claim:c', first } }, {}), {});
 });
 
 t.test('they are computed once per caller', async (t) => {

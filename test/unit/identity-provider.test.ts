@@ -25,6 +25,7 @@ t.test('an assertion with the nonce of a start of this browser is redeemed, once
     idToken: signed,
     profile: { username: 'alice', displayName: null, email: null },
     grants: { scopes: [], scopeSets: ['administrator'], grants: ['["groups","admins"]'] },
+    claims: { kept: [], leftOut: [] },
   });
   await t.rejects(provider.redeem({ assertion: signed }, mine), refused);
   await t.rejects(

@@ -6,7 +6,7 @@ import { Liveness } from '../../src/stores/redis/liveness.ts';
 const staleIfErrorMs = 30_000;
 const session = (id: string, expires = 1_000_000) => ({
   ...{ id, userId: 'user', expires, epoch: 0 },
-  ...{ isRestricted: false, origin: null },
+  ...{ isRestricted: false, origin: null, sealedClaims: null },
 });
 
 /** Two sessions seen at 1,000, with the store, the notifications and the clocks in the hand of the test. */

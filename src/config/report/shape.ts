@@ -59,6 +59,7 @@ function bareShapeOf(schema: z.ZodType): Shape {
     case 'boolean':
       return { ...nothing, scalars: [def.type] };
     case 'enum':
+    case 'template_literal':
       return { ...nothing, scalars: ['string'] };
     case 'literal':
       return { ...nothing, scalars: def.values.map((value) => typeof value as ScalarType) };

@@ -1,5 +1,5 @@
 import { credentialNames, isReservedName, normalisedName } from '../../rules/known-headers.ts';
-import { identityLists } from '../sections/identity-headers.ts';
+import { identityLists, isClaim, nameOfClaim } from '../sections/identity-headers.ts';
 import { fixedHeaders, identityHeaders, type Rule } from './rule.ts';
 
 const reserved = 'is a name that Postern checks, sets or drops';
@@ -29,12 +29,25 @@ const namesDiffer: Rule = (config, { report }) => {
 
 const lists: ReadonlySet<string> = new Set(identityLists);
 
+// Such a header would never be sent.
+const claimsAreKept: Rule = (config, { report, isWritten }) => {
+  const kept = new Set(
+    Object.values(config.identity_providers ?? {}).flatMap((provider) => Object.keys(provider?.keep ?? {})),
+  );
+  for (const { path, value } of identityHeaders(config))
+    if (value.from !== undefined && isClaim(value.from) && !kept.has(nameOfClaim(value.from)))
+      report(
+        isWritten([...path, 'from']) ? [...path, 'from'] : path,
+        `is kept by no provider: add ${nameOfClaim(value.from)} to identity_providers.NAME.keep`,
+      );
+};
+
 // Only a list may have several of the names, or none.
 const choicesAreOfLists: Rule = (config, { report, isWritten }) => {
   for (const { path, value } of identityHeaders(config)) {
-    const isList = value.from === undefined || lists.has(value.from);
+    const isList = value.from === undefined || lists.has(value.from) || isClaim(value.from);
     if ('first' in value && value.first !== undefined && !isList)
-      report([...path, 'first'], `requires from: ${identityLists.join(' or ')}`, 'key');
+      report([...path, 'first'], `requires from: ${identityLists.join(', ')} or claim:NAME`, 'key');
     if ('else' in value && value.else !== undefined && !isWritten([...path, 'first']))
       report([...path, 'else'], 'requires first', 'key');
   }
@@ -67,6 +80,7 @@ export const headerRules: readonly Rule[] = [
   identityNamesAreFree,
   fixedNamesAreFree,
   namesDiffer,
+  claimsAreKept,
   choicesAreOfLists,
   echoHasNoSecrets,
   applicationsHaveTheirOwn,

@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
 import { laterNames } from '../../rules/known-headers.ts';
 import type { Finding } from '../report/problems.ts';
+import { isClaim, nameOfClaim } from '../sections/identity-headers.ts';
 import { noUpstream } from '../sections/routes.ts';
 import type { Config } from '../sections/schema.ts';
 import { certificatesOf, isTlsFile, untimely } from '../values/certificates.ts';
 import { tlsSections } from './file-rules.ts';
 import { headerWarnings } from './header-rules.ts';
-import { applyRules, identityHeaders, type Rule } from './rule.ts';
+import { applyRules, identityHeaders, type JudgedConfig, type Rule } from './rule.ts';
 import { scopesMentioned } from './scope-rules.ts';
 import { webWarnings } from './web-warnings.ts';
 
@@ -60,8 +61,17 @@ const addressesAreVerified: Rule = (config, { report }) => {
     .map(([name]) => name);
   const rule = `sends e-mail addresses that may be unverified: add require: { email_verified: true } to ${careless.join(', ')}`;
   for (const { path, value } of identityHeaders(config))
-    if (value.from === 'email' && careless.length > 0) report(path, rule, 'key');
+    if (isAddress(config, value.from) && careless.length > 0) report(path, rule, 'key');
 };
+
+/** True for a fact that is, of some provider, an e-mail address. */
+function isAddress({ identity_providers: providers = {} }: JudgedConfig, from: string | undefined): boolean {
+  if (from === undefined || !isClaim(from)) return from === 'email';
+  return Object.values(providers).some((provider) => {
+    const claim = provider?.keep?.[nameOfClaim(from)];
+    return claim !== undefined && ['email', '/email', provider?.claims?.email].includes(claim);
+  });
+}
 
 // A name belongs to the first user who signs in with it, and once that user is removed, to the next.
 const namesAreGiven: Rule = (config, { report }) => {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { keptName } from './identity-providers.ts';
 
 /** Facts about the caller that are lists of names, joined by commas. */
 export const identityLists = ['scope_sets', 'service_scopes'] as const;
 
-/** Facts about the caller that an upstream may receive. */
+/** Facts about the caller that an upstream may receive, besides claims. */
 const identityFields = [
   'subject',
   'username',
@@ -16,6 +17,26 @@ const identityFields = [
   'tenant',
   ...identityLists,
 ] as const;
+
+const claimPrefix = 'claim:';
+const fieldRule = `must be one of ${identityFields.join(', ')}, or claim:NAME`;
+const field = z.union([
+  z.enum(identityFields),
+  z.templateLiteral([claimPrefix, z.string().regex(keptName)], { error: fieldRule }),
+]);
+
+/** A fact about the caller that is a claim of a provider. */
+export type ClaimField = Extract<z.output<typeof field>, `${typeof claimPrefix}${string}`>;
+
+/** True for a fact that is a claim. */
+export function isClaim(from: string): from is ClaimField {
+  return from.startsWith(claimPrefix);
+}
+
+/** The name in `keep` of a fact that is a claim. */
+export function nameOfClaim(from: ClaimField): string {
+  return from.slice(claimPrefix.length);
+}
 
 const chosen = z.string().refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), {
   error: 'must not contain control characters',
@@ -37,9 +58,9 @@ const choice = z.record(z.string(), chosen).superRefine(
 /** The value of a header that tells who is calling: a fact, or a fact and how it is written. */
 export const identityValue = z.union(
   [
-    z.enum(identityFields),
+    field,
     z.strictObject({
-      from: z.enum(identityFields).describe('The fact about the caller.'),
+      from: field.describe('The fact about the caller.'),
       encoding: z
         .enum(['percent', 'utf8'])
         .optional()
@@ -48,9 +69,11 @@ export const identityValue = z.union(
         .array(choice)
         .min(1, 'must not be empty')
         .optional()
-        .describe('Names with values, of which the first name that the list has decides the value.'),
-      else: chosen.optional().describe('Value if the list has none of the names.'),
+        .describe(
+          'Names with values, of which the first name that the list has, or that the claim is, decides the value.',
+        ),
+      else: chosen.optional().describe('Value if it is none of the names.'),
     }),
   ],
-  { error: `must be one of ${identityFields.join(', ')}, or a map with from` },
+  { error: `${fieldRule}, or a map with from` },
 );

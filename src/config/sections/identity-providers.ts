@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isJsonPointer } from '../../rules/json-pointer.ts';
 import { issuerRule, webUrlRule } from '../values/addresses.ts';
 import { duration, timeout } from '../values/durations-and-sizes.ts';
 import { mapByName, secret, text, title } from '../values/scalars.ts';
@@ -33,6 +34,8 @@ const reservedParameters = [
 const plainValue = () =>
   z.union([z.string(), z.number(), z.boolean()], { error: 'must be a text, number or boolean' });
 const anyName = /^[^\0]+$/;
+/** Matches the name under which a session keeps a claim. */
+export const keptName = /^[a-z0-9_]{1,32}$/;
 
 const claims = z
   .strictObject({
@@ -49,6 +52,12 @@ const grant = z.strictObject({
   scope_sets: z.array(text()).prefault([]).describe('Names of the scope sets granted.'),
   scopes: scopeList().prefault([]).describe('Scopes granted.'),
 });
+
+const keptClaim = text((value) =>
+  value.startsWith('/') && !isJsonPointer(value)
+    ? 'must be the name of a claim or, beginning with /, a JSON Pointer, in which ~0 stands for ~ and ~1 for /'
+    : undefined,
+);
 
 /** The name of a grant of a provider, made of its claim and required value; stored with the granted scopes. */
 export function nameOfGrant({ claim, value }: Pick<z.output<typeof grant>, 'claim' | 'value'>): string {
@@ -115,6 +124,11 @@ const provider = z.strictObject({
     .prefault([])
     .describe(
       'Scope sets and scopes granted to users by the value of a claim, in sessions that began at this provider.',
+    ),
+  keep: mapByName(keptName, 'must be a name of 1 to 32 of a-z, 0-9 and _', keptClaim, { most: 16 })
+    .prefault({})
+    .describe(
+      'Claims of the ID token that sessions which begin here keep for identity_headers (claim:NAME), by names of your choice, at most 16: each the name of a claim or, beginning with /, a JSON Pointer to it. At most 4 KiB together.',
     ),
 });
 

@@ -60,7 +60,7 @@ const upstream = z.strictObject({
   identity_headers: mapByName(headerName, headerNameRule, identityValue)
     .prefault({})
     .describe(
-      'Additional headers that identify the caller, under names the service already reads: subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant, scope_sets or service_scopes, or { from, encoding } or { from, first, else }. Such a name in a client’s request never reaches any upstream.',
+      'Additional headers that identify the caller, under names the service already reads: subject, username, display_name, email, method, scopes, scopes_csv, credential_id, tenant, scope_sets, service_scopes or claim:NAME (keep of identity_providers), or { from, encoding } or { from, first, else }. Such a name in a client’s request never reaches any upstream.',
     ),
   host: text(hostHeaderRule).optional().describe('Host header to send; if omitted, as received.'),
   assertion: assertion

@@ -13,7 +13,7 @@ export interface LivenessOptions
   readonly livenessAgeMs: number;
 }
 
-/** Sizes of the caches of live sessions (15 to 30 MB), of ended ones, and of those found missing. */
+/** Sizes of the caches of live sessions (15 to 30 MB without kept claims), of ended ones, and of those found missing. */
 const cacheSize = 50_000;
 const endedSize = 20_000;
 const missingSize = 100;

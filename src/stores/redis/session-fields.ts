@@ -4,13 +4,14 @@ import type { LiveSession, NewSession, ProviderIdentity, Session } from '../sess
 
 /** The fields of a new session's hash, each followed by its value; null ones are left out. */
 export function fieldsOf(session: NewSession): string[] {
-  const { userId, method, scope, address, userAgent, epoch, provider, sealedIdToken } = session;
+  const { userId, method, scope, address, userAgent, epoch, provider, sealedIdToken, sealedClaims } = session;
   const fields = ['userId', userId, 'method', method, 'address', address, 'userAgent', userAgent];
   fields.push('epoch', String(epoch));
   if (scope !== null) fields.push('scope', scope);
   if (provider) fields.push('issuer', provider.issuer, 'subject', provider.subject);
   if (provider?.sid) fields.push('sid', provider.sid);
   if (sealedIdToken) fields.push('idToken', sealedIdToken);
+  if (sealedClaims) fields.push('claims', sealedClaims);
   return fields;
 }
 
@@ -34,15 +35,26 @@ export function sessionFrom(id: string, reply: unknown): Session | undefined {
     epoch: epochFrom(fields.get('epoch')),
     provider: providerFrom(fields.get('issuer'), fields.get('subject'), fields.get('sid')),
     sealedIdToken: fields.get('idToken') ?? null,
+    sealedClaims: fields.get('claims') ?? null,
   };
 }
 
 /** The fields that {@link liveSessionFrom} parses, in this order. */
-export const liveFields = ['userId', 'expires', 'epoch', 'method', 'scope', 'issuer', 'subject'] as const;
+export const liveFields = [
+  'userId',
+  'expires',
+  'epoch',
+  'method',
+  'scope',
+  'issuer',
+  'subject',
+  'claims',
+] as const;
 
 /** Parses the reply to HMGET of {@link liveFields}; undefined when there is no session. Throws TypeError on anything else. */
 export function liveSessionFrom(id: string, reply: unknown): LiveSession | undefined {
-  const [userId = null, expires, epoch, method, scope, issuer, subject] = textsFrom(reply, liveFields.length);
+  const texts = textsFrom(reply, liveFields.length);
+  const [userId = null, expires, epoch, method, scope, issuer, subject, claims = null] = texts;
   if (userId === null && expires === null) return undefined;
   return {
     id,
@@ -51,6 +63,7 @@ export function liveSessionFrom(id: string, reply: unknown): LiveSession | undef
     epoch: epochFrom(epoch),
     isRestricted: scope !== null,
     origin: originOf({ method: method ?? fail('method'), provider: providerFrom(issuer, subject) }),
+    sealedClaims: claims,
   };
 }
 

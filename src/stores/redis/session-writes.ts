@@ -58,6 +58,7 @@ export class SessionWrites
       generation: 1,
       provider: session.provider ?? null,
       sealedIdToken: session.sealedIdToken ?? null,
+      sealedClaims: session.sealedClaims ?? null,
     };
     // Listed only once it exists: until then a page that lists it would take it for ended.
     const ofUser = await this.#list.add(created);
@@ -222,6 +223,7 @@ function idsOf(sessions: readonly Session[]): readonly string[] {
 }
 
 function liveSession(session: Session): LiveSession {
-  const { id, userId, expires, epoch, scope } = session;
-  return { id, userId, expires, epoch, isRestricted: scope !== null, origin: originOf(session) };
+  const { id, userId, expires, epoch, scope, sealedClaims } = session;
+  const isRestricted = scope !== null;
+  return { id, userId, expires, epoch, isRestricted, origin: originOf(session), sealedClaims };
 }

@@ -47,7 +47,8 @@ export class LiveSessions {
   }
 }
 
-function toLiveSession({ id, userId, expires, epoch, isRestricted, ...begun }: LiveRow): LiveSession {
+function toLiveSession(row: LiveRow): LiveSession {
+  const { id, userId, expires, epoch, isRestricted, sealedClaims, ...begun } = row;
   const { method, providerIssuer: issuer, providerSubject: subject } = begun;
   const provider = issuer === null || subject === null ? null : { issuer, subject };
   return {
@@ -57,5 +58,6 @@ function toLiveSession({ id, userId, expires, epoch, isRestricted, ...begun }: L
     epoch,
     isRestricted: isRestricted === 1,
     origin: originOf({ method, provider }),
+    sealedClaims,
   };
 }

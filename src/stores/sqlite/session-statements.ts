@@ -14,7 +14,7 @@ export interface SessionRow extends Omit<Session, 'provider'>, RotationState {
 export interface LiveRow
   extends Pick<
     SessionRow,
-    'id' | 'userId' | 'method' | 'expires' | 'epoch' | 'providerIssuer' | 'providerSubject'
+    'id' | 'userId' | 'method' | 'expires' | 'epoch' | 'providerIssuer' | 'providerSubject' | 'sealedClaims'
   > {
   /** 1 if the sign-in asked for a scope, otherwise 0. */
   readonly isRestricted: number;
@@ -29,7 +29,7 @@ export type SessionStatements = ReturnType<typeof prepareSessionStatements>;
 /** The columns of {@link SessionRow} in SQL, under the names of its fields. */
 export const sessionColumns = `id, user_id AS userId, method, scope, address, user_agent AS userAgent, created,
   last_used AS lastUsed, expires, generation, epoch, issued, presented, provider_issuer AS providerIssuer,
-  provider_subject AS providerSubject, provider_sid AS providerSid, id_token AS sealedIdToken,
+  provider_subject AS providerSubject, provider_sid AS providerSid, id_token AS sealedIdToken, claims AS sealedClaims,
   CASE WHEN previous_of = generation THEN previous ELSE generation - 1 END AS previous`;
 
 /** Prepares the statements, once for each connection. */
@@ -40,17 +40,18 @@ export function prepareSessionStatements(db: Database) {
       [id: string],
       LiveRow
     >(`SELECT id, user_id AS userId, method, expires, epoch, scope IS NOT NULL AS isRestricted,
-      provider_issuer AS providerIssuer, provider_subject AS providerSubject FROM sessions WHERE id = ?`),
+      provider_issuer AS providerIssuer, provider_subject AS providerSubject, claims AS sealedClaims
+      FROM sessions WHERE id = ?`),
     idsByProviderSid: idsBy(db, 'provider_sid'),
     idsByProviderSubject: idsBy(db, 'provider_subject'),
     insert: db.prepare<
       [SessionRow]
     >(`INSERT INTO sessions (id, user_id, method, scope, address, user_agent, created, last_used, expires,
         generation, epoch, issued, presented, previous, previous_of, provider_issuer, provider_subject, provider_sid,
-        id_token)
+        id_token, claims)
       VALUES (@id, @userId, @method, @scope, @address, @userAgent, @created, @lastUsed, @expires,
         @generation, @epoch, @issued, @presented, @previous, @generation, @providerIssuer, @providerSubject, @providerSid,
-        @sealedIdToken)`),
+        @sealedIdToken, @sealedClaims)`),
     update: db.prepare<
       [SessionRow]
     >(`UPDATE sessions SET last_used = @lastUsed, expires = @expires, generation = @generation,

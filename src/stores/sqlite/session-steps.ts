@@ -98,9 +98,10 @@ export class SessionSteps {
   }
 }
 
-function rowOf({ provider, sealedIdToken = null, ...session }: NewSession) {
+function rowOf({ provider, sealedIdToken = null, sealedClaims = null, ...session }: NewSession) {
   const { issuer = null, subject = null, sid = null } = provider ?? {};
-  return { ...session, providerIssuer: issuer, providerSubject: subject, providerSid: sid, sealedIdToken };
+  const ofProvider = { providerIssuer: issuer, providerSubject: subject, providerSid: sid };
+  return { ...session, ...ofProvider, sealedIdToken, sealedClaims };
 }
 
 /** Converts a row to a session, without the fields that only the rotation needs. */

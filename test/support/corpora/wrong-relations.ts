@@ -101,7 +101,12 @@ export const wrongRelations: readonly WrongConfiguration[] = [
   [
     'a role that depends on a name that is no list',
     'upstreams: { app: { url: builtin:echo, identity_headers: { X-Role: { from: username, first: [{ ada: Admin }] } } } }',
-    '1:86: upstreams.app.identity_headers.X-Role.first: requires from: scope_sets or service_scopes',
+    '1:86: upstreams.app.identity_headers.X-Role.first: requires from: scope_sets, service_scopes or claim:NAME',
+  ],
+  [
+    'a claim that no provider keeps',
+    'identity_providers: { idp: { issuer: https://idp.example, client_id: a, redirect_uri: https://a.example/, keep: { group: groups } } }\nupstreams: { app: { url: builtin:echo, identity_headers: { X-Groups: claim:groups } } }',
+    '2:70: upstreams.app.identity_headers.X-Groups: is kept by no provider: add groups to identity_providers.NAME.keep (claim:groups)',
   ],
   [
     'a base_url with a path',
@@ -209,6 +214,16 @@ export const wrongRelations: readonly WrongConfiguration[] = [
     'a proxy by its name',
     'trusted_proxies: [lb.example.com]',
     '1:19: trusted_proxies[0]: must be an IP address or a CIDR block (lb.example.com)',
+  ],
+  [
+    'a kept claim with a broken JSON Pointer',
+    'identity_providers: { idp: { issuer: https://idp.example, client_id: a, redirect_uri: https://a.example/, keep: { dept: /org/~dept } } }',
+    '1:121: identity_providers.idp.keep.dept: must be the name of a claim or, beginning with /, a JSON Pointer, in which ~0 stands for ~ and ~1 for / (/org/~dept)',
+  ],
+  [
+    'a claim kept under a name in capitals',
+    'identity_providers: { idp: { issuer: https://idp.example, client_id: a, redirect_uri: https://a.example/, keep: { Dept: dept } } }',
+    '1:115: identity_providers.idp.keep.Dept: must be a name of 1 to 32 of a-z, 0-9 and _',
   ],
   [
     'one proxy that is not in a list',

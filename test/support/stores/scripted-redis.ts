@@ -37,7 +37,7 @@ export async function startScriptedRedis(t: TestScope): Promise<ScriptedRedis> {
     time: () => list(bulk(String(Math.floor(Date.now() / 1000))), bulk('0')),
     subscribe: ([channel]) => list(bulk('subscribe'), bulk(channel!), ':1\r\n'),
     // A session by password that asked for no scope.
-    hmget: () => list(...['user', String(farAhead()), '0', 'password'].map(bulk), nil, nil, nil),
+    hmget: () => list(...['user', String(farAhead()), '0', 'password'].map(bulk), nil, nil, nil, nil),
     hgetall: () => list(),
     exists: (keys) => `:${keys.length}\r\n`,
     zrange: () => list(bulk('a-session')),

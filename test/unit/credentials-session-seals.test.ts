@@ -1,5 +1,9 @@
 import t from 'tap';
-import { createIdTokenSeals, maxIdTokenBytes } from '../../src/credentials/sealed-id-token.ts';
+import {
+  createClaimSeals,
+  createIdTokenSeals,
+  maxIdTokenBytes,
+} from '../../src/credentials/session-seals.ts';
 
 const secret = Buffer.alloc(32, 7);
 const seals = createIdTokenSeals({ secret, tenant: 'acme' });
@@ -39,4 +43,21 @@ t.test('tokens of up to 8 KiB are kept', async (t) => {
   t.equal(seals.open('session', sealed), longest);
   t.ok(sealed.length <= 11_000, `${sealed.length} characters`);
   t.equal(seals.seal('session', `${longest}x`), null);
+});
+
+t.test('claims are sealed likewise, and are no ID token', async (t) => {
+  const ofClaims = createClaimSeals({ secret, tenant: 'acme' });
+  const claims = [
+    { name: 'dept', pointer: '/org/dept', value: 'Zürich' },
+    { name: 'groups', pointer: '/groups', value: ['a', 7, true] },
+    { name: '__proto__', pointer: '/x', value: [] },
+  ];
+  const sealed = ofClaims.seal('session', claims)!;
+  t.strictSame(ofClaims.open('session', sealed), claims);
+  t.notOk(Buffer.from(sealed, 'base64url').includes('dept'), 'it says nothing');
+  t.equal(ofClaims.open('another', sealed), undefined);
+  t.equal(createClaimSeals({ secret, tenant: 'beta' }).open('session', sealed), undefined);
+  t.equal(seals.open('session', sealed), undefined);
+  t.equal(ofClaims.open('session', seals.seal('session', JSON.stringify(claims))!), undefined);
+  t.equal(ofClaims.seal('session', []), null, 'without any there is nothing to keep');
 });
