@@ -90,7 +90,10 @@ const piece = fc.oneof(
 );
 const target = fc
   .tuple(
-    fc.oneof(fc.constant(laxest), fc.constantFrom(...combinations.map(({ prefix }) => prefix))),
+    fc.oneof(
+      { weight: 2, arbitrary: fc.constant(laxest) },
+      { weight: 1, arbitrary: fc.constantFrom(...combinations.map(({ prefix }) => prefix)) },
+    ),
     fc.constantFrom('/', '%2f', '%5c', ';x/', '%23/', ''),
     fc.array(piece, { maxLength: 6 }),
   )
@@ -123,7 +126,7 @@ for (const engine of ['built_in', 'node'])
         for (const { prefix } of isLong ? combinations : combinations.slice(-1)) await judge(prefix + path);
       await fc.assert(fc.asyncProperty(target, judge), cases);
       const { forwarded, lax, closer } = outcomes;
-      const enough = cases.numRuns / 10;
+      const enough = cases.numRuns / 25;
       t.ok(forwarded > enough && lax > enough && closer > enough, JSON.stringify(outcomes));
     },
   );
