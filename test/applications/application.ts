@@ -14,7 +14,7 @@ import { guessPort } from '../support/servers/loopback-port.ts';
 import { requireInstalled } from './installed.ts';
 import { type Ended, runProgram, startProgram } from './programs.ts';
 import { filesNamedIn, recipeOf, type Written } from './recipes.ts';
-import { startRecordingRelay } from './recording-relay.ts';
+import { type RecordingRelay, startRecordingRelay } from './recording-relay.ts';
 import { spellingsOf } from './spellings.ts';
 
 /** Where an application is started. */
@@ -28,20 +28,26 @@ export interface ApplicationPlace {
   readonly key: string;
 }
 
-/** An application, and the recipe by which it is put behind the gateway. */
-export interface ApplicationKind {
-  /** Beginning of the heading of its recipe. */
-  readonly recipe: string;
-  /** Files without which the test is skipped. */
-  readonly needs: readonly string[];
+/** A program behind one upstream. */
+export interface ApplicationProgram {
   readonly command: (place: ApplicationPlace) => readonly [program: string, ...args: string[]];
   readonly env?: (place: ApplicationPlace) => Readonly<Record<string, string>>;
   /** A path that responds once it is ready, with anything but 5xx. */
   readonly readyPath?: string;
+}
+
+/** An application, and the recipe by which it is put behind the gateway. */
+export interface ApplicationKind extends ApplicationProgram {
+  /** Beginning of the heading of its recipe. */
+  readonly recipe: string;
+  /** Files without which the test is skipped. */
+  readonly needs: readonly string[];
   /** Sections of the configuration that a test has besides those of the recipe. */
   readonly more?: Written;
   /** Content of the files that the recipe names. */
   readonly secret?: string;
+  /** Programs behind other upstreams, by their names; null where nothing is to be. */
+  readonly beside?: Readonly<Record<string, ApplicationProgram | null>>;
 }
 
 /** An application that runs behind a gateway. */
@@ -76,11 +82,14 @@ export interface ClientPlace {
 export async function startApplication(t: Test, kind: ApplicationKind): Promise<RunningApplication | null> {
   if (!requireInstalled(t, kind.needs)) return null;
   const folder = mkdtempSync(join(tmpdir(), 'postern-application-'));
-  const [home, clients, traffic] = [join(folder, 'home'), join(folder, 'clients'), join(folder, 'traffic')];
-  for (const each of [home, clients]) mkdirSync(each);
+  const [clients, traffic] = [join(folder, 'clients'), join(folder, 'traffic')];
+  mkdirSync(clients);
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  writeFileSync(traffic, '');
   const relay = await startRecordingRelay(t, traffic);
-  const config = configurationOf(kind, relay.port);
+  const beside: Record<string, RecordingRelay> = {};
+  for (const name of Object.keys(kind.beside ?? {})) beside[name] = await startRecordingRelay(t, traffic);
+  const config = configurationOf(kind, (upstream) => (beside[upstream] ?? relay).port);
   const { gateway, origin } = await startGatewayAt(t, join(folder, 'gateway'), config, kind.secret);
   const watch = (secret: string) => {
     for (const spelling of spellingsOf(secret)) gateway.secrets.add(spelling);
@@ -98,23 +107,15 @@ export async function startApplication(t: Test, kind: ApplicationKind): Promise<
   };
   const scopes = Object.keys(config.scopes);
   const key = scopes.length === 0 ? '' : await mintKey(scopes);
-  const port = guessPort();
-  const place = { folder: home, port, origin, key };
-  const serving = startProgram(t, {
-    command: kind.command(place),
-    folder: home,
-    env: kind.env?.(place) ?? {},
-  });
-  relay.target = port;
-  await eventually(`${kind.recipe} on port ${port}`, async () => {
-    serving.assertRuns();
-    const { status } = await fetch(`http://127.0.0.1:${port}${kind.readyPath ?? '/'}`, {
-      redirect: 'manual',
-    });
-    return status < 500;
-  }).catch((error) => {
-    throw new Error(serving.printed().slice(-3_000), { cause: error });
-  });
+  const serve = (name: string, program: ApplicationProgram, relay: RecordingRelay) => {
+    const home = join(folder, name);
+    mkdirSync(home);
+    const place = { folder: home, port: guessPort(), origin, key };
+    return startServing(t, name, program, place, relay);
+  };
+  for (const [name, program] of Object.entries(kind.beside ?? {}))
+    if (program !== null) await serve(name, program, beside[name]!);
+  const { place, printed } = await serve('application', kind, relay);
   return {
     ...place,
     gateway,
@@ -123,19 +124,43 @@ export async function startApplication(t: Test, kind: ApplicationKind): Promise<
     watch,
     run: (command, more = {}) => runProgram(command, { folder: clients, ...more }),
     sent: () => readFileSync(traffic, 'latin1'),
-    printed: serving.printed,
+    printed,
   };
 }
 
-/** The recipe with its upstreams at the relay; what only a machine with a name and a certificate has is left out. */
-function configurationOf({ recipe, more = {} }: ApplicationKind, port: number): Written {
-  const { config } = recipeOf(recipe);
+/** Starts a program, and has the relay lead to it once it is ready. */
+async function startServing(
+  t: Test,
+  name: string,
+  { command, env, readyPath = '/' }: ApplicationProgram,
+  place: ApplicationPlace,
+  relay: RecordingRelay,
+) {
+  const { folder, port } = place;
+  const serving = startProgram(t, { command: command(place), folder, env: env?.(place) ?? {} });
+  relay.target = port;
+  await eventually(`${name} on port ${port}`, async () => {
+    serving.assertRuns();
+    const { status } = await fetch(`http://127.0.0.1:${port}${readyPath}`, { redirect: 'manual' });
+    return status < 500;
+  }).catch((error) => {
+    throw new Error(serving.printed().slice(-3_000), { cause: error });
+  });
+  return { place, printed: serving.printed };
+}
+
+/** The recipe with its upstreams at relays; what only a machine with a name and a certificate has is left out. */
+function configurationOf(
+  { recipe, more = {} }: ApplicationKind,
+  portOf: (upstream: string) => number,
+): Written {
+  const config: Written = { ...recipeOf(recipe).config, trusted_proxies: [], ...more };
   const upstreams = Object.entries<Written>(config.upstreams).map(([name, upstream]) => {
     const url = new URL(upstream.url);
-    url.host = `127.0.0.1:${port}`;
+    url.host = `127.0.0.1:${portOf(name)}`;
     return [name, { ...upstream, url: url.href.replace(/\/$/, '') }];
   });
-  return { ...config, trusted_proxies: [], ...more, upstreams: Object.fromEntries(upstreams) };
+  return { ...config, upstreams: Object.fromEntries(upstreams) };
 }
 
 async function startGatewayAt(t: Test, folder: string, config: Written, secret: string | undefined) {

@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TestScope } from '../support/gateway/gateway.ts';
 
@@ -11,7 +11,6 @@ export interface RecordingRelay {
 
 /** Starts the relay; every byte that the gateway sends is appended to that file. */
 export async function startRecordingRelay(t: TestScope, file: string): Promise<RecordingRelay> {
-  writeFileSync(file, '');
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (gateway) => {
     const application = connect({ port: relay.target, host: '127.0.0.1', allowHalfOpen: true });
