@@ -1,4 +1,4 @@
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { administrator } from '../support/gateway/gateway.ts';
 import { openBrowser } from '../support/pages/browser.ts';
@@ -19,8 +19,9 @@ export async function browse(
   t: Test,
   application: RunningApplication,
   path: string,
+  options: BrowserContextOptions = {},
 ): Promise<Browsing | null> {
-  const context = await openBrowser(t);
+  const context = await openBrowser(t, options);
   if (context === null) return null;
   const { origin } = application;
   const page = await context.newPage();
