@@ -8,7 +8,7 @@ import { compiled, requireInstalled } from './installed.ts';
 
 t.setTimeout(300_000);
 
-t.test('Miniflux: an account from the header, and its own X-Auth-Token beside a key', async (t) => {
+t.test('Miniflux: an account from the header, and its own token or password beside a key', async (t) => {
   if (!requireInstalled(t, [compiled('miniflux')]) || !requirePostgres(t)) return;
   const { url } = await startPostgres(t);
   const application = await startApplication(t, {
@@ -43,4 +43,22 @@ t.test('Miniflux: an account from the header, and its own X-Auth-Token beside a 
   });
   t.equal((await me({ 'X-API-Key': key, 'X-Auth-Token': 'guessed' })).status, 401, 'judged by Miniflux');
   t.equal((await me({ 'X-Auth-Token': token })).status, 401, 'its own alone does not pass');
+
+  const password = 'of Miniflux itself';
+  const changed = await fetch(`${origin}/v1/users/1`, {
+    method: 'PUT',
+    headers: { 'X-API-Key': key, 'X-Auth-Token': token, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ password }),
+  });
+  t.equal(changed.status, 201);
+  const basic = (password: string) =>
+    `Basic ${Buffer.from(`${administrator.username}:${password}`).toString('base64')}`;
+  t.match(await (await me({ 'X-API-Key': key, Authorization: basic(password) })).json(), {
+    username: administrator.username,
+  });
+  const guessed = await me({ 'X-API-Key': key, Authorization: basic('guessed') });
+  t.equal(guessed.status, 401, 'judged by Miniflux');
+
+  await browsing.signOut();
+  t.equal((await browsing.fetched('/unread')).status, 401);
 });
