@@ -7,7 +7,7 @@ import gradio
 with gradio.Blocks() as app:
     given = gradio.File(label="given", elem_id="given")
     back = gradio.File(label="back", elem_id="back")
-    given.upload(lambda file: file, inputs=given, outputs=back)
+    given.upload(lambda file: file, inputs=given, outputs=back, api_name="back")
     text = gradio.Textbox(visible=False)
     text.submit(lambda words: words.upper(), inputs=text, outputs=text, api_name="shout")
 
