@@ -18,6 +18,9 @@ export const npmFile = (path: string) => join(cache, 'node_modules', path);
 export const compiled = (name: string) => join(cache, 'bin', name);
 /** Thunderbird, which `install.sh` leaves out in CI. */
 export const thunderbird = '/usr/lib/thunderbird/thunderbird';
+/** davfs2's program, which `install.sh` leaves out in CI, and the device that it needs. */
+export const davfs = '/usr/sbin/mount.davfs';
+export const fuse = '/dev/fuse';
 /** A program from Debian. */
 export const fromDebian = (name: string) => `/usr/bin/${name}`;
 
@@ -29,7 +32,8 @@ export function requireInstalled(t: Test, files: readonly string[]): boolean {
   const missing = files.find((file) => !existsSync(file));
   if (missing === undefined) return true;
   const reason = `test/applications/install.sh has not installed ${missing.replace(`${cache}/`, '')}`;
-  const isLeftOut = missing === thunderbird || /\/applications\/(?:later|bin)\//.test(missing);
+  const isLeftOut =
+    [thunderbird, davfs, fuse].includes(missing) || /\/applications\/(?:later|bin)\//.test(missing);
   if (process.env.POSTERN_TEST_ALL === undefined || isLeftOut) t.pass('needs a program', { skip: reason });
   else t.fail(reason);
   return false;
