@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the applications and clients that the tests of this folder run, into node_modules/.cache/applications: programs
 # from Debian where apt is there and may be used, packages from PyPI and npm, and, unless "ci" is the argument, what takes
-# minutes: Thunderbird, the environments of later/, and programs that are compiled from Go's modules and from crates. What is
-# missing is skipped, visibly.
+# minutes: Thunderbird, davfs2, the environments of later/, and programs that are compiled from Go's modules and from crates. What
+# is missing is skipped, visibly.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cache=$PWD/node_modules/.cache/applications
@@ -47,6 +47,7 @@ wait "$npm"
 if [[ ${1:-} == ci ]]; then exit 0; fi
 
 from_debian thunderbird
+[[ -x /usr/sbin/mount.davfs ]] || from_debian davfs2
 # An environment each: what they need of the same libraries doesn't agree.
 for requirements in test/applications/later/*.txt; do
   environment=$cache/later/$(basename "$requirements" .txt)
@@ -56,6 +57,19 @@ done
 if command -v go >/dev/null && [[ ! -x $cache/bin/miniflux ]]; then
   GOBIN=$cache/bin/go go install miniflux.app/v2@v2.3.5
   mv "$cache"/bin/go/* "$cache/bin/miniflux"
+fi
+# Without the scripts of its pages, which another tool builds: forms do without.
+if command -v go >/dev/null && [[ ! -x $cache/bin/gitea ]]; then
+  gitea=$(mktemp -d)
+  (cd "$gitea" && go mod init empty 2>/dev/null && go mod download code.gitea.io/gitea@v1.26.4)
+  cp -r "$(go env GOMODCACHE)/code.gitea.io/gitea@v1.26.4/." "$gitea"
+  chmod -R u+w "$gitea"
+  (
+    cd "$gitea"
+    go generate -tags bindata ./modules/{migration,options,public,templates}
+    go build -tags 'bindata sqlite sqlite_unlock_notify' -ldflags '-s -w' -o "$cache/bin/gitea" .
+  )
+  rm -rf "$gitea"
 fi
 if command -v cargo >/dev/null && [[ ! -x $cache/bin/dufs ]]; then
   cargo install --quiet --locked --root "$cache" dufs@0.47.0 || echo "SKIPPED: dufs can't be built here"
