@@ -20,8 +20,10 @@ export function withDependentDefaults<C extends JudgedConfig>(config: C, written
   };
 }
 
-/** True if a path that is a prefix itself belongs to a browser route. */
+/** True if a path that is a prefix itself belongs to a browser route at `base_url`. */
 function isForBrowsers(routes: NonNullable<JudgedConfig['routes']>, path: string): boolean {
-  const route = routes.find((each) => each?.exact === path) ?? routes.find((each) => each?.prefix === path);
+  const ofBaseUrl = routes.filter((each) => each?.host === undefined);
+  const route =
+    ofBaseUrl.find((each) => each?.exact === path) ?? ofBaseUrl.find((each) => each?.prefix === path);
   return route?.browser === true;
 }

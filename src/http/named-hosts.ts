@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { Refusal } from '../errors.ts';
 import { keptText } from '../http1/message/copied-text.ts';
+import { nameOfOrigin } from '../rules/name-of-origin.ts';
 import { RecentCache } from '../stores/recent-cache.ts';
 import type { RequestHead } from './request-head.ts';
 
@@ -146,9 +147,4 @@ function onlyOne(value: string, count: number): string {
 
 function unreadable(): Refusal {
   return new Refusal('bad_request', { close: true, reason: 'host header' });
-}
-
-/** The name in an origin, where `*` may stand for its first label: without scheme and port. */
-export function nameOfOrigin(origin: string): string {
-  return origin.replace(/^https?:\/\//, '').replace(/:\d+$/, '');
 }

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Terminal } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/run.ts';
+import { wrongHosts } from '../support/corpora/wrong-hosts.ts';
 import { wrongRelations } from '../support/corpora/wrong-relations.ts';
 import { wrongValues } from '../support/corpora/wrong-values.ts';
 import { makeCertificate } from '../support/servers/certificates.ts';
 
-const rows = [...wrongValues, ...wrongRelations];
+const rows = [...wrongValues, ...wrongRelations, ...wrongHosts];
 
 const folder = t.testdir({ folder: {} });
 const notes =

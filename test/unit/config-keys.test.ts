@@ -75,22 +75,25 @@ const keys: Row[] = [
 const providerOf = (more: string) =>
   `identity_providers:\n  idp: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/in, ${more} }`;
 
+const reserved =
+  "is reserved: a provider can't be named access-token, refresh-token, invitation, token, revoke, register, device, passkey, client or password";
+
 const providersAndUpstreams: Row[] = [
   [
     'a provider with the name of the method without provider',
     'identity_providers: { »password: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }',
-    'identity_providers.password: is reserved',
+    `identity_providers.password: ${reserved}`,
   ],
   [
     'a provider with the name of an own path',
     `identity_providers: { »access-token: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }`,
-    'identity_providers.access-token: is reserved',
+    `identity_providers.access-token: ${reserved}`,
   ],
-  ...['refresh-token', 'invitation', 'token', 'revoke'].map(
+  ...['refresh-token', 'invitation', 'token', 'revoke', 'register', 'device', 'passkey', 'client'].map(
     (name): Row => [
       `a provider with the name of the own path ${name}`,
       `identity_providers: { »${name}: { issuer: https://i.example, client_id: a, redirect_uri: https://a.example/ } }`,
-      `identity_providers.${name}: is reserved`,
+      `identity_providers.${name}: ${reserved}`,
     ],
   ),
   [

@@ -4,7 +4,7 @@ import { areaOf } from '../../rules/own-areas.ts';
 import { keyOf } from '../report/problems.ts';
 import { exactModes } from '../sections/forward-auth.ts';
 import type { UpstreamAddress } from '../values/upstream-address.ts';
-import type { JudgedConfig, Rule, RuleContext } from './rule.ts';
+import { hostOfRoute, type JudgedConfig, type Rule, type RuleContext } from './rule.ts';
 
 const kinds = ['prefix', 'exact'] as const;
 
@@ -25,6 +25,8 @@ const isBeginning = (stripped: string, path: string) =>
 interface SentPaths {
   readonly index: number;
   readonly kind: (typeof kinds)[number];
+  /** The host of the route; empty: every host that no entry names. */
+  readonly host: string;
   /** Address of the server, however it is written. */
   readonly server: string;
   readonly path: string;
@@ -36,12 +38,13 @@ interface SentPaths {
 
 /** Rejects a path of a server that two routes reach by different paths: the laxer route would open what the other one guards. */
 const serversAreReachedAlike: Rule = (config, context) => {
-  const all = sentPathsOf(config);
+  const all = sentPathsOf(config, context);
   for (const [at, later] of all.entries()) {
     const earlier = all
       .slice(0, at)
       .find(
         (other) =>
+          other.host === later.host &&
           other.server === later.server &&
           (other.stripped !== later.stripped || other.base !== later.base) &&
           (covers(other, later, config) || covers(later, other, config)),
@@ -50,18 +53,20 @@ const serversAreReachedAlike: Rule = (config, context) => {
   }
 };
 
-function sentPathsOf({ routes = [], upstreams = {} }: JudgedConfig): readonly SentPaths[] {
+function sentPathsOf(config: JudgedConfig, context: RuleContext): readonly SentPaths[] {
+  const { routes = [], upstreams = {} } = config;
   return routes.flatMap((route, index): readonly SentPaths[] => {
+    const host = hostOfRoute(config, index, context);
     const kind = kinds.find((each) => route?.[each] !== undefined);
     const url = upstreams[route?.upstream ?? '']?.url;
     const server = url === undefined ? undefined : serverOf(url);
-    if (kind === undefined || url === undefined || server === undefined) return [];
+    if (host === undefined || kind === undefined || url === undefined || server === undefined) return [];
     const path = withoutSlash(route![kind]!);
     const stripped = route!.strip_prefix ?? '';
     // Reported by itself.
     if (stripped !== '' && !isBeginning(stripped, path)) return [];
     const base = url.kind === 'server' ? url.basePath : '';
-    return [{ index, kind, server, path, stripped, base, sent: base + path.slice(stripped.length) }];
+    return [{ index, kind, host, server, path, stripped, base, sent: base + path.slice(stripped.length) }];
   });
 }
 
@@ -96,6 +101,7 @@ function isTakenFrom(outer: SentPaths, inner: SentPaths, { routes = [] }: Judged
     const prefix = route?.prefix;
     return (
       prefix !== undefined &&
+      (route?.host ?? '') === outer.host &&
       withoutSlash(prefix).length > outer.path.length &&
       areaOf(asked, [folded(prefix)]) !== undefined
     );

@@ -5,7 +5,7 @@ import { keyOf } from '../report/problems.ts';
 import { noUpstream } from '../sections/routes.ts';
 import { passedBy } from '../values/passed-by.ts';
 import { problemOfRoutePath } from '../values/route-path.ts';
-import type { Rule } from './rule.ts';
+import { hostOfRoute, type Rule } from './rule.ts';
 
 const kinds = ['prefix', 'exact'] as const;
 
@@ -33,16 +33,16 @@ const pathsAreUnambiguous: Rule = ({ routes = [], paths }, { report, isWritten }
   }
 };
 
-const pathsDiffer: Rule = ({ routes = [] }, { report }) => {
+const pathsDiffer: Rule = (config, context) => {
   const firstOf = new Map<string, string>();
-  for (const [index, route] of routes.entries())
+  for (const [index, route] of (config.routes ?? []).entries())
     for (const kind of kinds) {
-      const path = route?.[kind];
-      if (path === undefined) continue;
-      const name = `${kind} ${path}`;
+      const [host, path] = [hostOfRoute(config, index, context), route?.[kind]];
+      if (host === undefined || path === undefined) continue;
+      const name = `${kind} ${host}${path}`;
       const first = firstOf.get(name);
       if (first === undefined) firstOf.set(name, keyOf(['routes', index, kind]));
-      else report(['routes', index, kind], `duplicates ${first}`);
+      else context.report(['routes', index, kind], `duplicates ${first}`);
     }
 };
 
@@ -92,18 +92,25 @@ const publicStandsAlone: Rule = ({ routes = [] }, { report, isWritten }) => {
 };
 
 // A route that no request can reach looks like a rule and protects nothing.
-const outsideOfOwnAreas: Rule = ({ routes = [], api_path: apiPath, endpoints, web }, { report }) => {
+const outsideOfOwnAreas: Rule = (config, context) => {
+  const { routes = [], api_path: apiPath, endpoints, web } = config;
   if (apiPath === undefined) return;
   // A broken entry counts as `upstream`, so that a valid route isn't reported.
   const isUpstreams = (name: OptionalEndpoint) => endpoints?.[name] !== 'own' && endpoints?.[name] !== 'off';
   const areas = ownAreas(isUpstreams, { apiPath, webPath: web?.path });
   const tests = areas.map((area) => ({ area, mayBeRead: createMayBeRead([area]) }));
-  for (const [index, route] of routes.entries())
+  // On a named host, the API is not served.
+  const ofNamedHosts = tests.filter(({ area }) => area === web?.path);
+  for (const [index, route] of routes.entries()) {
+    const host = hostOfRoute(config, index, context);
+    if (host === undefined) continue;
     for (const kind of kinds) {
       const path = route?.[kind] ?? '/';
-      const area = tests.find(({ mayBeRead }) => mayBeRead(path))?.area;
-      if (area !== undefined) report(['routes', index, kind], `is in ${area}, which Postern serves itself`);
+      const area = (host === '' ? tests : ofNamedHosts).find(({ mayBeRead }) => mayBeRead(path))?.area;
+      if (area !== undefined)
+        context.report(['routes', index, kind], `is in ${area}, which Postern serves itself`);
     }
+  }
 };
 
 // The upstream of such an endpoint would never get a request.
@@ -131,7 +138,9 @@ const browserRoutesHaveSessions: Rule = ({ routes = [], web }, { report, isWritt
 
 // A request is refused if an upstream may read its path as that of a closer route; on a route reported here, that is every
 // request.
-const closerReadingsLeaveSome: Rule = ({ routes = [] }, { report }) => {
+const closerReadingsLeaveSome: Rule = (config, context) => {
+  const { routes = [] } = config;
+  const hosts = routes.map((_, index) => hostOfRoute(config, index, context));
   for (const kind of kinds) {
     const readings = routes.map((route) => {
       const path = route?.[kind];
@@ -141,10 +150,13 @@ const closerReadingsLeaveSome: Rule = ({ routes = [] }, { report }) => {
       const shortest = Math.min(...own.map(decodedLength));
       const closer = readings.findIndex(
         (others, other) =>
-          other !== index && others.some((path) => decodedLength(path) > shortest && own.includes(path)),
+          other !== index &&
+          hosts[index] !== undefined &&
+          hosts[other] === hosts[index] &&
+          others.some((path) => decodedLength(path) > shortest && own.includes(path)),
       );
       if (closer >= 0)
-        report(
+        context.report(
           ['routes', index, kind],
           `never matches: servers may read it as ${keyOf(['routes', closer, kind])}, which is closer`,
         );

@@ -16,6 +16,15 @@ export interface RuleContext {
 /** A check that spans several keys; it reports nothing that merely follows from a key already found broken. */
 export type Rule = (config: JudgedConfig, context: RuleContext) => void;
 
+/** The host of a route: its own, or empty for every host that no entry of `hosts` names; undefined if the key is broken. */
+export function hostOfRoute(
+  { routes = [] }: JudgedConfig,
+  index: number,
+  { isWritten }: Pick<RuleContext, 'isWritten'>,
+): string | undefined {
+  return routes[index]?.host ?? (isWritten(['routes', index, 'host']) ? undefined : '');
+}
+
 /** Every entry of `identity_headers`, with its path; `value` is a map even if the file has the fact alone. */
 export function* identityHeaders({ upstreams = {} }: JudgedConfig) {
   for (const [upstream, settings] of Object.entries(upstreams))

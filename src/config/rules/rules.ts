@@ -4,6 +4,7 @@ import { formatDuration } from '../values/durations-and-sizes.ts';
 import { apiPathRules } from './api-path-rules.ts';
 import { assertionRules } from './assertion-rules.ts';
 import { headerRules } from './header-rules.ts';
+import { hostRules } from './host-rules.ts';
 import { managedRules } from './managed-rules.ts';
 import { upstreamsAreOthers } from './own-address-rules.ts';
 import { prefixRules } from './prefix-rules.ts';
@@ -143,6 +144,7 @@ const rules: readonly Rule[] = [
   ...scopeRules,
   ...managedRules,
   ...routeRules,
+  ...hostRules,
   ...prefixRules,
   upstreamsAreOthers,
   someoneTakesTheResponse,

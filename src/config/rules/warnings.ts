@@ -9,6 +9,7 @@ import type { Config } from '../sections/schema.ts';
 import { certificatesOf, isTlsFile, untimely } from '../values/certificates.ts';
 import { tlsSections } from './file-rules.ts';
 import { headerWarnings } from './header-rules.ts';
+import { hostWarnings } from './host-rules.ts';
 import { applyRules, identityHeaders, type JudgedConfig, type Rule } from './rule.ts';
 import { scopesMentioned } from './scope-rules.ts';
 import { webWarnings } from './web-warnings.ts';
@@ -129,6 +130,7 @@ export function warningsOf(config: Config, written: unknown): Finding[] {
       addressesAreVerified,
       namesAreGiven,
       ...headerWarnings,
+      ...hostWarnings,
       ...webWarnings,
     ],
     config,

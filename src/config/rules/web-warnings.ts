@@ -7,17 +7,19 @@ import type { Rule } from './rule.ts';
 /** Warns of routes below a browser route that refuse the calls of its pages, unless `browser: false` says that this is meant. */
 const pagesMayCall: Rule = ({ routes = [] }, { report, isWritten }) => {
   const pages = routes.flatMap((route) =>
-    route?.browser && route.prefix !== undefined ? [route.prefix] : [],
+    route?.browser && route.prefix !== undefined ? [{ prefix: route.prefix, host: route.host }] : [],
   );
   for (const [index, route] of routes.entries()) {
     const path = route?.prefix ?? route?.exact;
     if (path === undefined || route?.public || route?.upstream === noUpstream) continue;
     if (route?.accept?.includes('session') !== true || isWritten(['routes', index, 'browser'])) continue;
-    const page = pages.find((prefix) => prefix === '/' || areaOf(path, [prefix]) !== undefined);
+    const page = pages.find(
+      ({ prefix, host }) => host === route.host && (prefix === '/' || areaOf(path, [prefix]) !== undefined),
+    );
     if (page !== undefined)
       report(
         ['routes', index],
-        `pages below ${page} can't call ${path} with the web cookie (401): add browser: true, or browser: false if they don't`,
+        `pages below ${page.prefix} can't call ${path} with the web cookie (401): add browser: true, or browser: false if they don't`,
       );
   }
 };
@@ -80,19 +82,31 @@ function mayBeHere(block: string | undefined): boolean {
 }
 
 /** Warns of an upstream by the public name of Postern, which probably leads back here. */
-const publicNameIsNoUpstream: Rule = ({ base_url: baseUrl, upstreams = {} }, { report }) => {
-  if (baseUrl === undefined) return;
-  const { protocol, hostname, port } = new URL(baseUrl);
-  const own = Number(port) || (protocol === 'https:' ? 443 : 80);
+const publicNamesAreNoUpstreams: Rule = ({ base_url: baseUrl, hosts = [], upstreams = {} }, { report }) => {
+  const own = [
+    ['base_url', baseUrl] as const,
+    ...hosts.map((origin, index) => [`hosts[${index}]`, origin] as const),
+  ]
+    .filter(([, origin]) => origin !== undefined && !origin.includes('*'))
+    .map(([key, origin]) => ({ key, address: addressOf(origin!) }));
   for (const [name, upstream] of Object.entries(upstreams)) {
-    const address = upstream?.url;
-    if (address?.kind === 'server' && address.port === own && address.host.toLowerCase() === hostname)
+    const { url } = upstream ?? {};
+    if (url?.kind !== 'server') continue;
+    const address = `${url.host.toLowerCase()} ${url.port}`;
+    const called = own.find((each) => each.address === address);
+    if (called !== undefined)
       report(
         ['upstreams', name, 'url'],
-        'is base_url: requests that come back to Postern are 508; name the service itself',
+        `is ${called.key}: requests that come back to Postern are 508; name the service itself`,
       );
   }
 };
+
+/** Host and port of an origin. */
+function addressOf(origin: string): string {
+  const { protocol, hostname, port } = new URL(origin);
+  return `${hostname} ${port || (protocol === 'https:' ? 443 : 80)}`;
+}
 
 /** Warns of pages that lead people nowhere: after a sign-in there is only Postern's own start page. */
 const signInsLeadSomewhere: Rule = ({ web, routes = [] }, { report, isWritten }) => {
@@ -112,5 +126,5 @@ export const webWarnings: readonly Rule[] = [
   secretsAreHidden,
   otherPagesAreTold,
   proxyIsBelieved,
-  publicNameIsNoUpstream,
+  publicNamesAreNoUpstreams,
 ];

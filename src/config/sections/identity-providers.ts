@@ -132,13 +132,29 @@ const provider = z.strictObject({
     ),
 });
 
+// The last is the method of a session without a provider; the others are paths of Postern's own below /api/login.
+const reservedNames = [
+  'access-token',
+  'refresh-token',
+  'invitation',
+  'token',
+  'revoke',
+  'register',
+  'device',
+  'passkey',
+  'client',
+  'password',
+] as const;
+
 /** `identity_providers`: OIDC providers by the name used in their paths, `/api/login/<name>/start`. */
 export const identityProviders = mapByName(
   /^[a-z0-9-]{1,32}$/,
   'must be a name of 1 to 32 of a-z, 0-9 and -',
   provider,
-  // The last is the method of a session without a provider; the others are paths of Postern's own below /api/login.
-  { reserved: ['access-token', 'refresh-token', 'invitation', 'token', 'revoke', 'password'] },
+  {
+    reserved: reservedNames,
+    reservedRule: `is reserved: a provider can't be named ${reservedNames.slice(0, -1).join(', ')} or ${reservedNames.at(-1)}`,
+  },
 )
   .prefault({})
   .describe('OIDC providers by name; the name is part of /api/login/<name>/start.');

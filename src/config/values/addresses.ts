@@ -19,11 +19,12 @@ export const originRule: TextRule = (text) => {
 /** An origin that people enter by its own name; `*` may stand for the first label of the name. */
 export const namedOriginRule: TextRule = (text) => {
   const isWild = /^https?:\/\/\*\.[^*]+$/.test(text);
-  const problem = originRule(isWild ? text.replace('*', 'a') : text);
-  if (problem !== undefined) return problem;
   if (text.includes('*') && !isWild)
     return 'can have * for the whole first label alone, such as https://*.preview.example.com';
+  const problem = originRule(isWild ? text.replace('*', 'a') : text);
+  if (problem !== undefined) return problem;
   if (text.endsWith('/')) return 'must not have a slash at its end';
+  if (/\.(?::\d+)?$/.test(text)) return 'must not have a dot at the end of its name';
 };
 
 /** An origin whose pages may send requests, exactly as browsers send it (RFC 6454 §6.2). */

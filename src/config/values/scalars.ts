@@ -78,8 +78,13 @@ export function mapByName<Value extends z.ZodType>(
   value: Value,
   {
     reserved = [],
+    reservedRule = 'is reserved',
     most = Number.POSITIVE_INFINITY,
-  }: { readonly reserved?: readonly string[]; readonly most?: number } = {},
+  }: {
+    readonly reserved?: readonly string[];
+    readonly reservedRule?: string;
+    readonly most?: number;
+  } = {},
 ) {
   return z.record(z.string().meta({ pattern: pattern.source }), value).superRefine(
     (map, context) => {
@@ -91,7 +96,7 @@ export function mapByName<Value extends z.ZodType>(
           params: { at: 'key' },
         });
       for (const name of Object.keys(map)) {
-        const broken = !pattern.test(name) ? rule : reserved.includes(name) ? 'is reserved' : undefined;
+        const broken = !pattern.test(name) ? rule : reserved.includes(name) ? reservedRule : undefined;
         if (broken)
           context.addIssue({ code: 'custom', path: [name], message: broken, params: { at: 'key' } });
       }

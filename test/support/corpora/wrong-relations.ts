@@ -203,7 +203,7 @@ export const wrongRelations: readonly WrongConfiguration[] = [
   [
     'a provider with a reserved name',
     'identity_providers: { access-token: { issuer: https://idp.example, client_id: a, redirect_uri: https://a.example/ } }',
-    '1:23: identity_providers.access-token: is reserved',
+    "1:23: identity_providers.access-token: is reserved: a provider can't be named access-token, refresh-token, invitation, token, revoke, register, device, passkey, client or password",
   ],
   [
     'a provider with an unknown response',
