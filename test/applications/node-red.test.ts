@@ -71,7 +71,11 @@ t.test('Node-RED with adminAuth: its editor, and hooks with a password of theirs
   const { origin } = application;
   const hook = (authorization: string) => fetch(`${origin}/hook/tea`, { headers: { authorization } });
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
-  t.equal(await (await hook(basic('caller:of the caller'))).text(), 'brewing');
+  // Node-RED responds before its flows have started.
+  await eventually(
+    'the hook responds',
+    async () => (await (await hook(basic('caller:of the caller'))).text()) === 'brewing',
+  );
   t.equal((await hook(basic('caller:guessed'))).status, 401, 'judged by Node-RED');
 
   const browsing = await browse(t, application, '/');
