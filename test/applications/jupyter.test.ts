@@ -58,4 +58,7 @@ t.test('JupyterLab: a file with # and ? in its name is saved; a program has its 
   await page.keyboard.type('more ');
   await page.keyboard.press('Control+s');
   await eventually('the change is saved', () => readFileSync(join(files, name), 'utf8') === 'more tea\n');
+
+  await page.goto(`${origin}/lab/tree/${encodeURIComponent('100%25.txt')}`);
+  await page.locator('.jp-FileEditor .cm-content', { hasText: 'coffee' }).first().waitFor();
 });
