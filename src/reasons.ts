@@ -63,6 +63,7 @@ const phrases = [
   'access token expired',
   'access token issued in the future',
   'session ended',
+  'cookies blocked',
   'user disabled or removed',
   'api key malformed',
   'api key unknown',

@@ -4,6 +4,7 @@ import type { PrincipalOfSession } from '../authenticate/session-principal.ts';
 import { createWebCookieAuthenticator, type WebCookieAuthenticator } from '../authenticate/web-cookie.ts';
 import type { ReadFile } from '../config/configured-files.ts';
 import type { Config } from '../config/sections/schema.ts';
+import { VerifiedCredential } from '../credentials/principal-cache.ts';
 import { createIsProviderPath } from '../endpoints/provider-paths.ts';
 import { setCookie } from '../http/cookies.ts';
 import type { Cors } from '../http/cors.ts';
@@ -21,6 +22,8 @@ export interface BrowserParts {
   readonly web: {
     readonly area: WebArea;
     readonly webCookie: WebCookieAuthenticator;
+    /** True if a session and its user may be admitted now. Rejects with `store_unavailable`. */
+    readonly isAlive: (sessionId: string) => Promise<boolean>;
     readonly echoPage: EchoPage;
   } | null;
   /** Identifies callers on browser routes. */
@@ -66,7 +69,13 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
   const webCookie = composeWebCookie(options, area);
   const clearing = ['Set-Cookie', setCookie(area.cookie, '', 0)];
   return {
-    web: { area, webCookie, echoPage: createEchoPage(area) },
+    web: {
+      area,
+      webCookie,
+      isAlive: async (sessionId) =>
+        typeof (await options.principalOf(new VerifiedCredential({ sessionId, scopes: none }))) !== 'string',
+      echoPage: createEchoPage(area),
+    },
     authenticateBrowser: createAuthenticateBrowser({
       authenticate,
       web: { authenticate: webCookie, clearing },

@@ -12,6 +12,7 @@ import { createOwnRoutes, type OwnRoutes } from '../endpoints/routes.ts';
 import { administrationEndpoints, credentialEndpoints } from '../endpoints/table.ts';
 import { optionalEndpointAt, ownAreas } from '../rules/own-areas.ts';
 import { composeEndpointParts, type SharedParts } from './endpoint-parts.ts';
+import type { HostPages } from './host-pages.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
 import type { WebEndpoints } from './web-endpoints.ts';
 
@@ -71,7 +72,16 @@ async function composePages(
 ): Promise<WebEndpoints> {
   if (shared.web === null) return { endpoints: [], ofHosts: [] };
   const { webEndpoints } = await import('./web-endpoints.ts');
-  return webEndpoints(config, parts, shared.web, shared.log, api, providers);
+  const hosts = config.hosts === undefined ? null : await composeHosts(config, parts, shared, shared.web);
+  return webEndpoints(config, parts, { ...shared.web, log: shared.log, api, providers, hosts });
+}
+
+/** Builds the pages of named hosts; their code is loaded only if the configuration has `hosts`. */
+async function composeHosts(
+  ...parts: Parameters<typeof import('./host-pages.ts').composeHostPages>
+): Promise<HostPages> {
+  const { composeHostPages } = await import('./host-pages.ts');
+  return composeHostPages(...parts);
 }
 
 /** Builds sign-in through identity providers; its code is loaded only if some are configured. */

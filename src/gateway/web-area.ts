@@ -3,6 +3,7 @@ import type { Config } from '../config/sections/schema.ts';
 import { createHostCookies, createWebCookies } from '../credentials/web-cookie.ts';
 import { type CookieAttributes, hostOnlyName } from '../http/cookies.ts';
 import { createIsHostOf } from '../http/host.ts';
+import { createFindByOrigin } from '../http/named-hosts.ts';
 import { isEmailAddress } from '../rules/email-address.ts';
 import { logoFormat, logoRules } from '../rules/logo-image.ts';
 import { areaOf, createMayBeRead, ownAreas } from '../rules/own-areas.ts';
@@ -11,7 +12,7 @@ import { type Logo, loadAssets } from '../web/assets.ts';
 import { createRecentSignIns } from '../web/recent-sign-ins.ts';
 import type { Site } from '../web/site.ts';
 import type { LastingParts } from './lasting-parts.ts';
-import { ownOrigins } from './own-origins.ts';
+import { consoleHostOf, ownOrigins } from './own-origins.ts';
 
 /** Builds the parts that all pages share. Throws if the logo can't be used. */
 export function composeWebArea(
@@ -26,6 +27,7 @@ export function composeWebArea(
   const areas = ownAreas((name) => endpoints[name] === 'upstream', { apiPath, webPath: path });
   const site: Site = {
     path,
+    signIn: `${path}/sign-in`,
     title,
     tenant,
     contact: contactLink(web.contact),
@@ -44,6 +46,21 @@ export function composeWebArea(
     ...placesOf(config, site, home),
     isPagePath: createIsPagePath(path, apiPath),
     mayBeOwnPath: createMayBeRead(areas),
+    ...hostsOf(config, site),
+  };
+}
+
+/** The parts for named hosts. */
+function hostsOf(
+  { hosts, base_url: baseUrl, web }: Config,
+  site: Site,
+): Pick<WebArea, 'findByOrigin' | 'mayBeHostPage' | 'siteOn'> {
+  const { path } = site;
+  const console = web?.console?.base_url;
+  return {
+    findByOrigin: hosts === undefined ? null : createFindByOrigin({ hosts, baseUrl, console }),
+    mayBeHostPage: createMayBeRead([path]),
+    siteOn: ({ origin }) => ({ ...site, signIn: `${path}/start`, origins: [origin] }),
   };
 }
 
@@ -57,15 +74,23 @@ function createIsPagePath(path: string, apiPath: string): WebArea['isPagePath'] 
 
 /** The parts that depend on the origin of a page: `base_url`, or the console's own origin if it has one. */
 function placesOf(
-  { base_url: baseUrl, web }: Config,
+  config: Config,
   site: Site,
   home: string,
-): Pick<WebArea, 'console' | 'homeAt' | 'isOwnOrigin' | 'originAt' | 'siteAt'> {
+): Pick<WebArea, 'console' | 'homeAt' | 'isConsoleHost' | 'isOwnOrigin' | 'originAt' | 'siteAt'> {
+  const { base_url: baseUrl, web } = config;
   const { path } = site;
-  const own = ownOrigins({ base_url: baseUrl, web });
+  const own = ownOrigins(config);
   const isOwnOrigin = (origin: string) => own.includes(origin);
   if (web?.console === undefined)
-    return { console: null, homeAt: () => home, isOwnOrigin, originAt: () => baseUrl, siteAt: () => site };
+    return {
+      console: null,
+      homeAt: () => home,
+      isConsoleHost: () => false,
+      isOwnOrigin,
+      originAt: () => baseUrl,
+      siteAt: () => site,
+    };
   const { base_url: ownOrigin, require: requiredProvider = null } = web.console;
   const isOwnHost = ownOrigin === undefined ? null : createIsHostOf(ownOrigin);
   const ownSite: Site = { ...site, origins: own };
@@ -76,6 +101,7 @@ function placesOf(
       isServedAt: isOwnHost ?? (() => true),
       requiredProvider,
     },
+    isConsoleHost: consoleHostOf(config) ?? (() => false),
     // The console's host has no page of a service.
     homeAt: (host) => (isOwnHost?.(host) === true ? `${path}/` : home),
     isOwnOrigin,

@@ -23,6 +23,7 @@ import { createSignInPage } from '../web/endpoints/sign-in.ts';
 import { createSignOut } from '../web/endpoints/sign-out.ts';
 import { createOfferedProviders } from '../web/page-provider.ts';
 import type { SharedParts } from './endpoint-parts.ts';
+import type { HostPages } from './host-pages.ts';
 import type { ProviderEndpoints } from './identity-providers.ts';
 
 /** The pages for people. */
@@ -32,15 +33,22 @@ export interface WebEndpoints {
   readonly ofHosts: readonly Endpoint<'open'>[];
 }
 
+/** Further parts of the pages. */
+interface PageParts extends NonNullable<SharedParts['web']> {
+  readonly log: Log;
+  readonly api: readonly AnyEndpoint[];
+  readonly providers: ProviderEndpoints;
+  /** Null: there are no named hosts. */
+  readonly hosts: HostPages | null;
+}
+
 /** Builds the pages for people, but not a page whose form calls an endpoint that `api` lacks. */
 export function webEndpoints(
   config: Config,
   parts: EndpointParts,
-  { area, webCookie }: NonNullable<SharedParts['web']>,
-  log: Log,
-  api: readonly AnyEndpoint[],
-  { onPages, onConsole }: ProviderEndpoints,
+  { area, webCookie, log, api, providers, hosts }: PageParts,
 ): WebEndpoints {
+  const { onPages, onConsole } = providers;
   const { api_path: apiPath } = config;
   const { records, cookie, cookies, minPasswordLength } = parts;
   const startCookiesAt = (host: string) => [
@@ -85,6 +93,10 @@ export function webEndpoints(
     createHome({ area, sessions, records, hasPasswordPage: change !== undefined }),
     ...createSignInPage({
       ...common,
+      addressAtHost(sessionId, destination) {
+        if (hosts === null) throw new TypeError('there are no named hosts');
+        return hosts.entries.addressOf(sessionId, destination);
+      },
       isActivationOpen: activate === undefined ? async () => false : createIsActivationOpen(records),
     }),
     ...onPages.flatMap((provider, index) => {
@@ -111,5 +123,5 @@ export function webEndpoints(
     files,
     createDocumentFile(area.path, () => openApiDocument(apiPath)),
   ];
-  return { endpoints, ofHosts: [files] };
+  return { endpoints, ofHosts: hosts === null ? [] : [files, ...hosts.endpoints] };
 }

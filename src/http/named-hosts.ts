@@ -61,18 +61,21 @@ const hostText = /^(?:((?:[\w-]+\.)*[\w-]+)\.?|(\[[0-9A-Fa-f:.]+\]))(?::\d*)?$/;
 /** Hosts whose readings are kept: clients may send any name. */
 const keptReadings = 1_000;
 
-/**
- * Creates the function that finds hosts. `hosts`: the entries, origins in whose names `*` may stand for the first label; the
- * names of `base_url` and of `console`, if that has an origin of its own, come before each of them.
- */
-export function createFindHost(options: {
+/** The configured hosts. */
+export interface HostNames {
+  /** The entries, origins in whose names `*` may stand for the first label. */
   readonly hosts: readonly string[];
   readonly baseUrl: string;
+  /** The console's own origin; undefined: it has none. */
   readonly console: string | undefined;
-}): FindHost {
-  const { hosts, baseUrl, console } = options;
-  const baseName = nameOfOrigin(baseUrl);
-  const own = new Set([baseName, ...(console === undefined ? [] : [nameOfOrigin(console)])]);
+}
+
+/** Finds the entry that has a name, in lower case and without port; null: there is none. */
+type FindByName = (name: string) => NamedHost | null;
+
+/** Creates the {@link FindByName}; the names of `base_url` and of the console come before each entry. */
+function createFindByName({ hosts, baseUrl, console }: HostNames): FindByName {
+  const own = ownNames({ baseUrl, console });
   const exact = new Map<string, NamedHost>();
   const wildcards = new Map<
     string,
@@ -87,7 +90,8 @@ export function createFindHost(options: {
     }
   }
 
-  function namedBy(name: string): NamedHost | null {
+  return (name) => {
+    if (own.has(name)) return null;
     const found = exact.get(name);
     if (found !== undefined) return found;
     const dot = name.indexOf('.');
@@ -95,15 +99,42 @@ export function createFindHost(options: {
     if (wildcard === undefined) return null;
     const { entry, before, after } = wildcard;
     return namedHost(name, before + name.slice(0, dot) + after, entry);
-  }
+  };
+}
+
+function ownNames({ baseUrl, console }: Pick<HostNames, 'baseUrl' | 'console'>): ReadonlySet<string> {
+  return new Set([nameOfOrigin(baseUrl), ...(console === undefined ? [] : [nameOfOrigin(console)])]);
+}
+
+/** Finds the entry that has an origin, exactly as browsers write it; null: there is none. */
+export type FindByOrigin = (origin: string) => NamedHost | null;
+
+/** Creates the {@link FindByOrigin}. */
+export function createFindByOrigin(names: HostNames): FindByOrigin {
+  const findByName = createFindByName(names);
+  return (origin) => {
+    const name = writtenOrigin.exec(origin)?.[1];
+    const found = name === undefined ? null : findByName(name);
+    return found?.origin === origin ? found : null;
+  };
+}
+
+/** Matches an origin as browsers write it, without user and path; captures the name. */
+const writtenOrigin = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
+
+/** Creates the function that finds the hosts of requests. */
+export function createFindHost(names: HostNames): FindHost {
+  const findByName = createFindByName(names);
+  const baseName = nameOfOrigin(names.baseUrl);
+  const own = ownNames(names);
 
   function read(text: string): Reading {
     const [, spelled, address] = text.length > maxHost ? [] : (hostText.exec(text) ?? []);
     if (spelled === undefined && !isIPv6(address?.slice(1, -1) ?? '')) throw unreadable();
     const name = (spelled ?? address!).toLowerCase();
-    const isOwn = own.has(name);
-    const named = isOwn ? null : namedBy(name);
-    return { text, named, isBaseUrl: name === baseName, configured: isOwn || named !== null ? name : '' };
+    const named = findByName(name);
+    const configured = named !== null || own.has(name) ? name : '';
+    return { text, named, isBaseUrl: name === baseName, configured };
   }
 
   const readings = new RecentCache<Reading>(keptReadings);

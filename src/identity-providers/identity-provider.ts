@@ -97,11 +97,14 @@ export class IdentityProvider {
   }
 
   /** Begins a sign-in; returns the URL to send the browser to. Rejects with {@link Refusal} `provider_unavailable`. */
-  async start({ returnTo }: Pick<SignInStart, 'returnTo'>) {
+  async start({
+    returnTo,
+    towardsHost,
+  }: Pick<SignInStart, 'returnTo'> & Partial<Pick<SignInStart, 'towardsHost'>>) {
     const { settings, starts, now } = this.#options;
     const { authorization_endpoint: endpoint } = await this.#discovery.get();
     const expires = now() + settings.start_lifetime;
-    const start = starts.begin({ provider: this.#startsAs, returnTo, expires });
+    const start = starts.begin({ provider: this.#startsAs, returnTo, towardsHost, expires });
     return { url: authorizationUrl({ endpoint, settings, start }), start };
   }
 

@@ -7,6 +7,15 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
+/** A named host to go to after a sign-in, as the parameters of the sign-in page name it. */
+export interface StartTowardsHost {
+  /** Origin of the host, and path, query and fragment there. */
+  readonly address: string;
+  /** Hash of the start cookie that the browser has at that host. */
+  readonly start: string;
+  readonly isAgain: boolean;
+}
+
 /** The start of a sign-in by a browser. Nothing is stored: everything is in its ticket or derived from its id. */
 export interface SignInStart {
   /** 128 random bits in base64url. */
@@ -19,6 +28,8 @@ export interface SignInStart {
   readonly expires: number;
   /** Location of the front end to go to after the sign-in; null if none was given. */
   readonly returnTo: string | null;
+  /** Named host to go to instead; null if none was given. */
+  readonly towardsHost: StartTowardsHost | null;
   /** Value of the cookie of the browser that began the sign-in, base64url. */
   readonly binding: string;
   /** The start itself, sealed: it passes through the provider as `nonce` or `state`, whichever the response returns. */
@@ -38,8 +49,17 @@ const onlyNonce = Buffer.alloc(12);
 const cipher = 'aes-256-gcm';
 
 type Derived = 'ticket' | 'binding' | 'companion' | 'code verifier';
-/** Content of a ticket besides the id. */
-type Fields = [provider: string, expires: number, returnTo: string | null];
+/** A sign-in that begins; `towardsHost` is null by default. */
+type BegunSignIn = Pick<SignInStart, 'provider' | 'returnTo' | 'expires'> &
+  Partial<Pick<SignInStart, 'towardsHost'>>;
+
+/** Content of a ticket besides the id; tickets of earlier versions have no `towardsHost`, nor have those that lead to no host. */
+type Fields = [
+  provider: string,
+  expires: number,
+  returnTo: string | null,
+  towardsHost?: [address: string, start: string, isAgain: boolean],
+];
 
 /**
  * Begins one tenant's sign-ins and recognises them when they return, the same in every process that has the secret: everything
@@ -56,13 +76,10 @@ export class SignInStarts {
   }
 
   /** Begins a sign-in. */
-  begin({
-    provider,
-    returnTo,
-    expires,
-  }: Pick<SignInStart, 'provider' | 'returnTo' | 'expires'>): SignInStart {
+  begin({ provider, returnTo, towardsHost = null, expires }: BegunSignIn): SignInStart {
     const id = randomBytes(idBytes).toString('base64url');
     const fields: Fields = [provider, expires, returnTo];
+    if (towardsHost !== null) fields.push([towardsHost.address, towardsHost.start, towardsHost.isAgain]);
     return this.#startOf(id, this.#seal(id, fields), fields);
   }
 
@@ -95,7 +112,7 @@ export class SignInStarts {
     return JSON.parse(text.toString()) as Fields;
   }
 
-  #startOf(id: string, ticket: string, [provider, expires, returnTo]: Fields): SignInStart {
+  #startOf(id: string, ticket: string, [provider, expires, returnTo, towards]: Fields): SignInStart {
     return {
       id,
       label: id.slice(0, labelLength),
@@ -103,6 +120,8 @@ export class SignInStarts {
       provider,
       expires,
       returnTo,
+      towardsHost:
+        towards === undefined ? null : { address: towards[0], start: towards[1], isAgain: towards[2] },
       binding: this.#derive('binding', id).toString('base64url'),
       companion: this.#derive('companion', id).toString('base64url'),
       codeVerifier: this.#derive('code verifier', id).toString('base64url'),

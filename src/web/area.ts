@@ -1,6 +1,7 @@
 import type { HostCookies, WebCookies } from '../credentials/web-cookie.ts';
 import type { CookieAttributes } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
+import type { FindByOrigin, NamedHost } from '../http/named-hosts.ts';
 import type { Content, Reply } from '../http/reply.ts';
 import type { Assets } from './assets.ts';
 import type { ConsoleLocation } from './console.ts';
@@ -24,6 +25,14 @@ export interface WebArea {
   readonly recentSignIns: RecentSignIns;
   /** The console; null: there is none. */
   readonly console: ConsoleLocation | null;
+  /** The site at a named host, where people begin at `start`. */
+  readonly siteOn: (host: NamedHost) => Site;
+  /** Finds named hosts; null: there are none. */
+  readonly findByOrigin: FindByOrigin | null;
+  /** True for the console's own host. */
+  readonly isConsoleHost: (host: string) => boolean;
+  /** True if a path at a named host, however spelled, may be read as one of Postern's there. */
+  readonly mayBeHostPage: (path: string) => boolean;
   /** Origin of the addresses at a host: that of `base_url`, or the console's own. */
   readonly originAt: (host: string) => string;
   /** True if pages of an origin may send forms here: only Postern's own. */
@@ -80,13 +89,19 @@ export function redirection(
 
 /**
  * Leads the browser to another origin by a page with a `Refresh` header and a link, because browsers check every redirect after a
- * form against the `form-action` of the page with the form, ours or a service's (CSP §6.4.1). `headers`: further headers.
+ * form against the `form-action` of the page with the form, ours or a service's (CSP §6.4.1). `headers`: further headers; `host`:
+ * the named host that the browser leaves.
  */
-export function leaving(url: string, document: string, headers: readonly string[] = []): Reply {
+export function leaving(
+  url: string,
+  document: string,
+  headers: readonly string[] = [],
+  host: NamedHost | null = null,
+): Reply {
   return {
     status: 200,
     headers: ['Refresh', `0; url=${url}`, ...headers],
-    pathFields: leavingFields,
+    pathFields: host === null ? leavingFields : fieldsOfHosts,
     content: htmlContent(document),
   };
 }

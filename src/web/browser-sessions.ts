@@ -9,12 +9,14 @@ import { cookieValues, setCookie } from '../http/cookies.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Session } from '../stores/sessions.ts';
-import { redirection, type WebArea } from './area.ts';
+import { leaving, redirection, type WebArea } from './area.ts';
 import { admits, consoleAt } from './console.ts';
+import { type HostDestination, returnToQuery, shownHost } from './host-destination.ts';
+import { signedInPage } from './pages/to-host.ts';
 
 /** Dependencies of {@link BrowserSessions}. */
 export interface BrowserSessionsOptions {
-  readonly area: Pick<WebArea, 'console' | 'cookie' | 'cookies' | 'recentSignIns'>;
+  readonly area: Pick<WebArea, 'console' | 'cookie' | 'cookies' | 'recentSignIns' | 'site'>;
   readonly webCookie: WebCookieAuthenticator;
   readonly ending: EndSessionParts;
   /** Name and codec of the refresh cookie. */
@@ -42,18 +44,27 @@ export class BrowserSessions {
   }
 
   /**
-   * Gives the browser the cookie of a new session, ends its previous sessions, and redirects it to `location`. Only if that is in
-   * the console does it get the refresh cookie, too, which pages of a service on this origin could use.
+   * Gives the browser the cookie of a new session, ends its previous sessions, and leads it to `destination`. Only if that is in
+   * the console does it get the refresh cookie, too, which pages of a service on this origin could use. To a named host it leads
+   * by the sign-in page again: no response to a form may hold a code.
    */
-  async begin(exchange: Exchange, { session, reply }: SignedIn, location: string): Promise<Reply> {
+  async begin(
+    exchange: Exchange,
+    { session, reply }: SignedIn,
+    destination: string | HostDestination,
+  ): Promise<Reply> {
     const { area, absoluteLifetimeMs, now } = this.#options;
     for (const id of await this.#sessionsOf(exchange)) if (id !== session.id) await this.#end(exchange, id);
     area.recentSignIns.note(exchange);
     const maxAgeSeconds = Math.ceil((session.created + absoluteLifetimeMs - now()) / 1000);
-    const cookie = setCookie(area.cookie, area.cookies.write(session.id), maxAgeSeconds);
-    const place = consoleAt(area.console, exchange, location);
+    const cookie = ['Set-Cookie', setCookie(area.cookie, area.cookies.write(session.id), maxAgeSeconds)];
+    if (typeof destination !== 'string') {
+      const url = area.site.signIn + returnToQuery(destination);
+      return leaving(url, signedInPage(area.site, { host: shownHost(destination), url }), cookie);
+    }
+    const place = consoleAt(area.console, exchange, destination);
     const isForConsole = place !== null && admits(place, session.method);
-    return redirection(303, location, ['Set-Cookie', cookie, ...(isForConsole ? (reply.headers ?? []) : [])]);
+    return redirection(303, destination, [...cookie, ...(isForConsole ? (reply.headers ?? []) : [])]);
   }
 
   /** Headers that make the browser forget its sessions and the sign-ins that it began, names and values in turn. */

@@ -2,11 +2,12 @@ import { cookieValues } from '../http/cookies.ts';
 import type { RefusedRequest } from '../http/exchange.ts';
 import type { Reply } from '../http/reply.ts';
 import { redirection, type WebArea } from './area.ts';
+import { isAtHost, type ReturnTo } from './host-destination.ts';
 import { refererOf, signInPath } from './return-to.ts';
 
 /** The relevant parts of the request. */
 type Asked = Pick<RefusedRequest, 'head' | 'query' | 'address'>;
-type Area = Pick<WebArea, 'path' | 'cookie' | 'isOwnOrigin' | 'recentSignIns'>;
+type Area = Pick<WebArea, 'path' | 'site' | 'cookie' | 'isOwnOrigin' | 'recentSignIns'>;
 
 /** Query parameter that tells the sign-in page that the browser has just come back from a sign-in. */
 const mark = 'again';
@@ -19,15 +20,23 @@ const mark = 'again';
  */
 export function ledToSignIn(area: Area, asked: Asked, target: string | null, targetPath = target): Reply {
   const address =
-    target === null ? `${area.path}/sign-in` : signInPath(area.path, target, targetPath ?? target);
+    target === null ? area.site.signIn : signInPath(area.site.signIn, target, targetPath ?? target);
   const isBack = !hasWebCookie(area, asked) && comesFromSignIn(area, asked) && area.recentSignIns.has(asked);
   if (!isBack) return redirection(302, address);
   return redirection(302, `${address}${address.includes('?') ? '&' : '?'}${mark}=1`);
 }
 
-/** True if the browser seems to have lost the cookie of a sign-in. */
-export function hasLostCookie(area: Pick<WebArea, 'cookie'>, asked: Asked): boolean {
-  return !hasWebCookie(area, asked) && new URLSearchParams(asked.query).has(mark);
+/**
+ * True if the browser seems to have lost the cookie of a sign-in. A sign-in towards a named host comes back to the sign-in page
+ * itself, without a mark of ours.
+ */
+export function hasLostCookie(
+  area: Pick<WebArea, 'cookie' | 'recentSignIns'>,
+  asked: Asked,
+  returnTo: ReturnTo,
+): boolean {
+  if (hasWebCookie(area, asked)) return false;
+  return isAtHost(returnTo) ? area.recentSignIns.has(asked) : new URLSearchParams(asked.query).has(mark);
 }
 
 function hasWebCookie({ cookie }: Pick<WebArea, 'cookie'>, { head }: Asked): boolean {

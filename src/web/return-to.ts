@@ -9,11 +9,21 @@ export function isReturnTo(text: string): boolean {
   return text.length <= maxReturnToLength && returnToPattern.test(text);
 }
 
-/** `return_to` of a query; null if it is absent, repeated or not allowed. */
-export function returnToOf(query: string): string | null {
+/** The only `return_to` of a query; null if it is absent or repeated. */
+export function onlyReturnTo(query: string): string | null {
   const [first, ...others] = new URLSearchParams(query).getAll('return_to');
-  return first === undefined || others.length > 0 || !isReturnTo(first) ? null : first;
+  return first === undefined || others.length > 0 ? null : first;
 }
+
+/** An allowed location as a browser reads it: without dot segments, in ASCII; null if that is another origin's URL. */
+export function browserLocation(
+  returnTo: string,
+): { readonly pathname: string; readonly whole: string } | null {
+  const { pathname, search, hash } = new URL(returnTo, anyOrigin);
+  return pathname.startsWith('//') ? null : { pathname, whole: pathname + search + hash };
+}
+
+const anyOrigin = 'https://a.example';
 
 /** Destination of a sign-in: `returnTo`, or home if that leaves this origin, or is one of Postern's own paths but not a page. */
 export function destination(
@@ -23,13 +33,10 @@ export function destination(
 ): string {
   const home = homeAt(host);
   if (returnTo === null || !isReturnTo(returnTo)) return home;
-  // As a browser reads it: without dot segments, and in ASCII.
-  const { pathname, search, hash } = new URL(returnTo, anyOrigin);
-  if (pathname.startsWith('//')) return home;
-  return isPagePath(pathname) || !mayBeOwnPath(pathname) ? pathname + search + hash : home;
+  const read = browserLocation(returnTo);
+  if (read === null) return home;
+  return isPagePath(read.pathname) || !mayBeOwnPath(read.pathname) ? read.whole : home;
 }
-
-const anyOrigin = 'https://a.example';
 
 /**
  * The {@link destination} of a sign-in by `method`; if it is in the console and the method may not lead there, home; if that is
@@ -49,14 +56,13 @@ export function destinationOf(
   return [destination(area, host, returnTo), area.homeAt(host)].find(mayGo) ?? `${area.path}/`;
 }
 
-/** Address of the sign-in page that leads back to `target` or, if that is no allowed `return_to`, to `targetPath`. */
-export function signInPath(webPath: string, target: string, targetPath: string): string {
-  return `${webPath}/sign-in${returnToQuery([target, targetPath].find(isReturnTo) ?? null)}`;
-}
-
-/** The query `?return_to=…`, which makes a sign-in lead back; empty for null. */
-export function returnToQuery(returnTo: string | null): string {
-  return returnTo === null ? '' : `?return_to=${encodeURIComponent(returnTo)}`;
+/**
+ * The address, at `path` of a page that signs people in, that leads back to `target` or, if that is no allowed `return_to`, to
+ * `targetPath`.
+ */
+export function signInPath(path: string, target: string, targetPath: string): string {
+  const returnTo = [target, targetPath].find(isReturnTo);
+  return returnTo === undefined ? path : `${path}?return_to=${encodeURIComponent(returnTo)}`;
 }
 
 /**

@@ -18,6 +18,8 @@ export type ScriptName = (typeof scriptNames)[number];
 export interface Site {
   /** Path of the area without a slash at its end, such as `/postern`. */
   readonly path: string;
+  /** Path of the page that signs people in: `<path>/sign-in`, or `<path>/start` on named hosts. */
+  readonly signIn: string;
   /** Name of the site for people, on top of every page and in its title. */
   readonly title: string;
   readonly tenant: string;

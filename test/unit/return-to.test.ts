@@ -1,6 +1,7 @@
 import t from 'tap';
 import { areaOf, createMayBeRead, ownAreas } from '../../src/rules/own-areas.ts';
-import { destination, isReturnTo, returnToOf, signInPath } from '../../src/web/return-to.ts';
+import { returnToOf as returnToIn } from '../../src/web/host-destination.ts';
+import { destination, isReturnTo, signInPath } from '../../src/web/return-to.ts';
 import { returnToFamilies } from '../support/corpora/return-to-values.ts';
 import { shownText } from '../support/corpora/shown-text.ts';
 import { createSite } from '../support/pages/page-server.ts';
@@ -13,6 +14,9 @@ const area = {
   isPagePath: (target: string) => areaOf(target, [path]) !== undefined,
   mayBeOwnPath: createMayBeRead(areas),
 };
+const noHosts = { findByOrigin: null, isConsoleHost: () => false, mayBeHostPage: createMayBeRead([path]) };
+const returnToOf = (query: string) =>
+  returnToIn(noHosts, { host: 'acme.example.com', query }) as string | null;
 const leadsTo = (returnTo: string | null) => destination(area, 'acme.example.com', returnTo);
 /** Of the gateway, and one of each scheme: a browser reads addresses by its page's. */
 const origins = ['https://acme.example.com', 'http://acme.example.com', 'http://127.0.0.1:8080'];
@@ -61,7 +65,7 @@ t.test('a query leads on only if it names one place', async (t) => {
 t.test('the address of the sign-in page holds no other address than a path', async (t) => {
   for (const { values } of returnToFamilies)
     for (const value of values) {
-      const address = new URL(signInPath(createSite().site.path, value, '//'), origins[0]);
+      const address = new URL(signInPath(createSite().site.signIn, value, '//'), origins[0]);
       t.equal(address.origin, origins[0]);
       t.equal(address.pathname, '/postern/sign-in');
       const back = address.searchParams.get('return_to');

@@ -9,8 +9,8 @@ import type { SignInStart } from '../../identity-providers/sign-in-start.ts';
 import { readQuery } from '../../input/url-encoded.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
+import { assertMayLeadTo, leadsTo, returnToOf, returnToOfStart, startTowards } from '../host-destination.ts';
 import type { PageProvider } from '../page-provider.ts';
-import { destinationOf, returnToOf } from '../return-to.ts';
 import { actingPage, refusedForm } from './page.ts';
 import type { RenderSignIn } from './render-sign-in.ts';
 
@@ -31,12 +31,13 @@ export function createProviderPages(
   { area, sessions, renderSignIn, now }: ProviderPagesOptions,
 ): readonly Endpoint<'open'>[] {
   const start = actingPage(`${area.path}/sign-in/${name}`, async (call) => {
-    const { head, host, query } = call.exchange;
+    const { head, host } = call.exchange;
     const { provider, cookies } = providerAt(host);
     assertSeen(head);
-    const returnTo = returnToOf(query);
+    const returnTo = returnToOf(area, call.exchange);
+    assertMayLeadTo(returnTo, call.exchange);
     try {
-      const { url, start } = await provider.start({ returnTo });
+      const { url, start } = await provider.start(startTowards(returnTo));
       return redirection(302, url, cookies.set(head.cookie, start, now()));
     } catch (error) {
       return refusedForm(area, call, error, (problem) => renderSignIn(call.exchange, { returnTo, problem }));
@@ -51,8 +52,8 @@ export function createProviderPages(
     try {
       const presented = await presentedIn(provider, exchange.query);
       const { start, ...signedIn } = await signIn.signIn(exchange, presented);
-      const location = destinationOf(area, exchange, start?.returnTo ?? null, name);
-      const reply = await sessions.begin(exchange, signedIn, location);
+      const returnTo = returnToOfStart(area, exchange, start);
+      const reply = await sessions.begin(exchange, signedIn, leadsTo(area, exchange, returnTo, name));
       const clearing = start === null ? [] : cookies.clear(exchange.head.cookie, start);
       return { ...reply, headers: [...(reply.headers ?? []), ...clearing] };
     } catch (error) {
@@ -60,7 +61,7 @@ export function createProviderPages(
       const isUnknown = error instanceof Refusal && error.code === 'invalid_assertion';
       if (isUnknown && (await sessions.current(exchange)) !== null)
         return redirection(303, area.homeAt(exchange.host));
-      const returnTo = wantedPage(page, exchange);
+      const returnTo = returnToOfStart(area, exchange, startOf(page, exchange));
       return refusedForm(area, call, error, (problem) => renderSignIn(exchange, { returnTo, problem }));
     }
   });
@@ -75,11 +76,11 @@ function assertSeen(head: RequestHead): void {
   if (isUnseen(head)) throw new Refusal('cross_site');
 }
 
-/** Destination of a failed sign-in, for the next attempt; null unless this browser began it. */
-function wantedPage({ provider, cookies }: PageProvider, { head, query }: Exchange): string | null {
+/** Start of a failed sign-in, whose destination is that of the next attempt; undefined unless this browser began it. */
+function startOf({ provider, cookies }: PageProvider, { head, query }: Exchange): SignInStart | undefined {
   const state = new URLSearchParams(query).get('state') ?? '';
   const bindings = (start: SignInStart) => cookies.bindings(head.cookie, start);
-  return provider.startOf(state, { bindings })?.returnTo ?? null;
+  return provider.startOf(state, { bindings });
 }
 
 /** The provider's response. Rejects with `invalid_assertion` for the provider's error, and for a malformed response. */

@@ -1,6 +1,7 @@
 import type { Exchange } from '../../http/exchange.ts';
 import type { WebArea } from '../area.ts';
 import { admits, consoleAt } from '../console.ts';
+import { isAtHost, type ReturnTo } from '../host-destination.ts';
 import { type Provider, type SignIn, signInPage } from '../pages/sign-in.ts';
 import { destination } from '../return-to.ts';
 
@@ -8,7 +9,7 @@ import { destination } from '../return-to.ts';
 type Ways = Pick<SignIn, 'password' | 'providers' | 'isForConsoleAlone'>;
 
 /** Finds the ways to sign in that lead to `returnTo`. */
-export type WaysToSignIn = (exchange: Exchange, returnTo: string | null) => Promise<Ways>;
+export type WaysToSignIn = (exchange: Exchange, returnTo: ReturnTo) => Promise<Ways>;
 
 /** Renders the sign-in page in a state, with the ways to sign in that lead to its destination. */
 export type RenderSignIn = (exchange: Exchange, shown: Omit<SignIn, keyof Ways>) => Promise<string>;
@@ -26,7 +27,8 @@ export function createWaysToSignIn(
   offered: () => Promise<readonly Provider[]>,
 ): WaysToSignIn {
   return async (exchange, returnTo) => {
-    const console = consoleAt(area.console, exchange, destination(area, exchange.host, returnTo));
+    const location = isAtHost(returnTo) ? null : destination(area, exchange.host, returnTo);
+    const console = location === null ? null : consoleAt(area.console, exchange, location);
     const leads = (method: string) => console === null || admits(console, method);
     const providers = (await offered()).filter(({ name }) => leads(name));
     const isForConsoleAlone = password && !leads('password');

@@ -1,13 +1,26 @@
 import { z } from 'zod';
-import type { Endpoint } from '../../endpoints/endpoint.ts';
+import type { Principal } from '../../credentials/principal.ts';
+import type { Call, Endpoint } from '../../endpoints/endpoint.ts';
 import type { PasswordSignIn } from '../../endpoints/password-sign-in.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { Reply } from '../../http/reply.ts';
 import { readForm } from '../../input/url-encoded.ts';
 import { redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { consoleAt } from '../console.ts';
+import {
+  assertMayLeadTo,
+  type HostDestination,
+  isAtHost,
+  leadsTo,
+  type ReturnTo,
+  readReturnTo,
+  returnToOf,
+  returnToQuery,
+} from '../host-destination.ts';
 import { hasLostCookie } from '../led-to-sign-in.ts';
 import type { Provider } from '../pages/sign-in.ts';
-import { destination, destinationOf, isReturnTo, returnToOf, returnToQuery } from '../return-to.ts';
+import { destination } from '../return-to.ts';
 import { formAction, pageReply, refusedForm, sentField, shownPage } from './page.ts';
 import type { RenderSignIn, WaysToSignIn } from './render-sign-in.ts';
 
@@ -15,6 +28,8 @@ const form = z.object({
   username: z.string().meta({ minLength: 1 }),
   password: z.string().meta({ minLength: 1 }),
   return_to: z.string().optional(),
+  start: z.string().optional(),
+  again: z.string().optional(),
 });
 
 /** Query parameter by which the console says that its session has ended. */
@@ -28,20 +43,28 @@ export function createSignInPage(options: {
   readonly login: PasswordSignIn | null;
   readonly renderSignIn: RenderSignIn;
   readonly waysOf: WaysToSignIn;
+  /** The address at which a session's browser enters a named host. */
+  readonly addressAtHost: (sessionId: string, destination: HostDestination) => string;
   /** Resolves to true while there is no administrator, if a page creates the first one. */
   readonly isActivationOpen: () => Promise<boolean>;
 }): readonly Endpoint<'open'>[] {
-  const { area, sessions, login, renderSignIn, waysOf, isActivationOpen } = options;
+  const { area, sessions, login, renderSignIn, waysOf, addressAtHost, isActivationOpen } = options;
   const path = `${area.path}/sign-in`;
   const [serviceOrigin] = area.site.origins;
 
-  const page = shownPage(path, async ({ exchange }) => {
-    const returnTo = returnToOf(exchange.query);
+  /** Leads a signed-in browser on at once; null: the console always requires a fresh sign-in. */
+  function leadOn({ credentialId }: Principal, exchange: Exchange, returnTo: ReturnTo): Reply | null {
+    if (isAtHost(returnTo)) return redirection(302, addressAtHost(credentialId, returnTo));
     const location = destination(area, exchange.host, returnTo);
-    // The console always requires a fresh sign-in.
-    const isAsked = consoleAt(area.console, exchange, location) !== null;
+    return consoleAt(area.console, exchange, location) === null ? redirection(303, location) : null;
+  }
+
+  const page = shownPage(path, async ({ exchange }) => {
+    const returnTo = returnToOf(area, exchange);
+    assertMayLeadTo(returnTo, exchange);
     const known = await sessions.current(exchange);
-    if (!isAsked && known !== null) return redirection(303, location);
+    const ledOn = known === null ? null : leadOn(known, exchange, returnTo);
+    if (ledOn !== null) return ledOn;
     const { password, providers, isForConsoleAlone } = await waysOf(exchange, returnTo);
     const [only, ...others] = password ? [] : providers;
     // If only the console requires the provider, people first read why.
@@ -61,21 +84,21 @@ export function createSignInPage(options: {
       isActivationOpen: await isActivationOpen(),
       problem: null,
     };
-    const lost = hasLostCookie(area, exchange);
+    const lost = hasLostCookie(area, exchange, returnTo);
     return pageReply(await renderSignIn(exchange, { ...shown, hasLostCookie: lost }));
   });
   if (login === null) return [page];
 
   const post = formAction(area, path, async (call) => {
     const { exchange, body, contentType } = call;
+    const returnTo = sentReturnTo(area, call);
+    assertMayLeadTo(returnTo, exchange);
     try {
       const sent = readForm(body, contentType, form, { secret: ['password'] });
       const signedIn = await login.signIn(exchange, { ...sent, scope: '' });
-      const location = destinationOf(area, exchange, sent.return_to ?? null, 'password');
-      return await sessions.begin(exchange, signedIn, location);
+      return await sessions.begin(exchange, signedIn, leadsTo(area, exchange, returnTo, 'password'));
     } catch (error) {
-      const [username, back = ''] = [sentField(call, 'username'), sentField(call, 'return_to')];
-      const returnTo = isReturnTo(back) ? back : null;
+      const username = sentField(call, 'username');
       return refusedForm(area, call, error, (problem) =>
         renderSignIn(exchange, { returnTo, username, problem }),
       );
@@ -84,6 +107,14 @@ export function createSignInPage(options: {
   return [page, post];
 }
 
-function providerPath(path: string, { name }: Provider, returnTo: string | null): string {
+/** The destination that a form names, however malformed the form is otherwise. */
+function sentReturnTo(area: WebArea, call: Pick<Call<'open'>, 'exchange' | 'body'>): ReturnTo {
+  const [returnTo = null, start = null, again = null] = ['return_to', 'start', 'again'].map((name) =>
+    sentField(call, name),
+  );
+  return readReturnTo(area, call.exchange.host, { returnTo, start, again });
+}
+
+function providerPath(path: string, { name }: Provider, returnTo: ReturnTo): string {
   return `${path}/${name}${returnToQuery(returnTo)}`;
 }

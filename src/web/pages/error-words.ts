@@ -163,6 +163,13 @@ export const passwordOfAnother: ErrorWords = {
   steps: ['retry', 'home'],
 };
 
+/** The words for a browser that comes back from a sign-in without the cookie with which it began. */
+export const keptNoCookie: ErrorWords = {
+  heading: 'Your browser blocks cookies',
+  text: "You are signed in, but your browser does not keep the cookies of this site, and without them you can't stay signed in here. Allow cookies for this site, then sign in again.",
+  steps: ['sign_in'],
+};
+
 /** The words for a code; for a code that this release doesn't know, the words for its status. */
 export function errorWords(code: string, status: number): ErrorWords {
   if (Object.hasOwn(byCode, code)) return byCode[code as RefusalCode];

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { type Emphasis, linkButton } from '../components/button.ts';
 import { renderPage } from '../components/layout.ts';
+import { returnToQuery } from '../host-destination.ts';
 import { html } from '../html.ts';
-import { returnToQuery } from '../return-to.ts';
 import type { Site } from '../site.ts';
 import { type ErrorWords, errorWords, type NextStep } from './error-words.ts';
 import { waitText } from './problem.ts';
@@ -19,7 +19,7 @@ export interface Reference {
 /** State of the page for a refused navigation. */
 export interface ErrorPage extends Reference {
   /** Words for this refusal; default: those of its code. */
-  readonly words?: ErrorWords;
+  readonly words?: ErrorWords | undefined;
   readonly missingScopes?: readonly string[] | undefined;
   readonly retryAfterSeconds?: number | undefined;
   /** Path and query to return to after signing in, such as those of the form's page; null: none. */
@@ -58,7 +58,7 @@ function scopesToAskFor(scopes: readonly string[]): VNode {
 }
 
 function actions(
-  { path }: Site,
+  { signIn }: Site,
   { returnTo, isRepeatable, home }: ErrorPage,
   steps: readonly NextStep[],
 ): VNode | null {
@@ -66,7 +66,7 @@ function actions(
   if (possible.length === 0) return null;
   const query = returnToQuery(returnTo);
   const link = (step: NextStep, emphasis: Emphasis) => {
-    if (step === 'sign_in') return linkButton(`${path}/sign-in${query}`, 'Sign in', emphasis);
+    if (step === 'sign_in') return linkButton(signIn + query, 'Sign in', emphasis);
     return step === 'retry'
       ? linkButton('', 'Try again', emphasis)
       : linkButton(home, 'Go to the start page', emphasis);

@@ -4,8 +4,14 @@ import { type Emphasis, linkButton, submitButton } from '../components/button.ts
 import { field } from '../components/field.ts';
 import { renderPage } from '../components/layout.ts';
 import { hiddenNotice, nameNotice, notice } from '../components/notice.ts';
+import {
+  isAtHost,
+  type ReturnTo,
+  returnToParameters,
+  returnToQuery,
+  shownHost,
+} from '../host-destination.ts';
 import { type Content, html } from '../html.ts';
-import { returnToQuery } from '../return-to.ts';
 import type { ScriptName, Site } from '../site.ts';
 import { type FormWords, type Problem, type ProblemTexts, problemTexts } from './problem.ts';
 
@@ -19,7 +25,7 @@ export interface Provider {
 /** State of the sign-in page. */
 export interface SignIn {
   /** Destination after the sign-in, sent back unchanged; null: none. */
-  readonly returnTo: string | null;
+  readonly returnTo: ReturnTo;
   readonly password: boolean;
   readonly providers: readonly Provider[];
   /** True if only the console rules out signing in with a password. Default: false. */
@@ -69,12 +75,13 @@ export function signInPage(site: Site, signIn: SignIn): string {
     heading: 'Sign in',
     wrong: problem !== null || hasLostCookie,
     scripts: scriptsOf(signIn),
-    address: problem === null ? null : `${site.path}/sign-in${returnToQuery(returnTo)}`,
+    address: problem === null ? null : site.signIn + returnToQuery(returnTo),
     content: [
       told.notice !== null && notice('problem', told.notice, 'notice'),
       nameNotice(site.origins),
       hasLostCookie ? notice('problem', lostCookie) : hiddenNotice('cookies', blockedCookies),
       isActivationOpen && firstSteps(site),
+      isAtHost(returnTo) && html`<p id="host">Sign in to go on to <bdi>${shownHost(returnTo)}</bdi>.</p>`,
       hasEnded && html`<p id="ended">Your session has ended. Sign in to go on.</p>`,
       (signedInAs !== null || elsewhere !== null || isForConsoleAlone) && whyAsked(signIn),
       password && form(site, signIn, told),
@@ -133,12 +140,13 @@ function reasonOf({ password, providers, isForConsoleAlone, signedInAs = null, e
 function form({ path }: Site, signIn: SignIn, { notice, fields }: ProblemTexts): VNode {
   const { returnTo, username = '', signedInAs = null, elsewhere = null } = signIn;
   const typed = username !== '' && fields.username === undefined;
-  const before = isOver(signIn) ? 'ended' : null;
+  const host = isAtHost(returnTo) ? 'host' : null;
+  const before = isOver(signIn) ? 'ended' : host;
   const describedBy =
     notice !== null ? 'notice' : signedInAs !== null || elsewhere !== null ? 'signed-in' : before;
   return html`
     <form method="post" action=${`${path}/sign-in`}>
-      ${returnTo !== null && html`<input type="hidden" name="return_to" value=${returnTo} />`}
+      ${returnToParameters(returnTo).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
       ${field({
         name: 'username',
         label: words.labels.username!,
@@ -174,7 +182,7 @@ function forgotten({ contact }: Site): VNode {
 function providerLinks(
   path: string,
   providers: readonly Provider[],
-  returnTo: string | null,
+  returnTo: ReturnTo,
   emphasis: Emphasis,
 ): VNode {
   const query = returnToQuery(returnTo);

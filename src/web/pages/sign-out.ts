@@ -30,7 +30,7 @@ export function signedOutPage(
             the browser.
           </p>
         `,
-      linkButton(`${site.path}/sign-in`, 'Sign in again'),
+      linkButton(site.signIn, 'Sign in again'),
     ],
   });
 }

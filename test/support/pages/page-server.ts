@@ -15,6 +15,7 @@ export function createSite(logo: Logo | null = null) {
   const assets = loadAssets({ path, logo });
   const site: Site = {
     path,
+    signIn: `${path}/sign-in`,
     title: 'Acme Asset Store',
     tenant: 'acme-staging',
     contact: null,

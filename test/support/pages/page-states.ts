@@ -2,13 +2,14 @@ import { type RefusalCode, refusals } from '../../../src/errors.ts';
 import { activatedPage, activatePage } from '../../../src/web/pages/activate.ts';
 import { echoPage } from '../../../src/web/pages/echo.ts';
 import { errorPage } from '../../../src/web/pages/error.ts';
-import { passwordOfAnother } from '../../../src/web/pages/error-words.ts';
+import { keptNoCookie, passwordOfAnother } from '../../../src/web/pages/error-words.ts';
 import { homePage } from '../../../src/web/pages/home.ts';
 import { invitationPage, invitationRedeemedPage } from '../../../src/web/pages/invitation.ts';
 import { otherNamePage } from '../../../src/web/pages/other-name.ts';
 import { passwordChangedPage, passwordPage } from '../../../src/web/pages/password.ts';
 import { type SignIn, signInPage } from '../../../src/web/pages/sign-in.ts';
 import { endSessionPage, signedOutPage, signOutPage } from '../../../src/web/pages/sign-out.ts';
+import { signedInPage, startPage } from '../../../src/web/pages/to-host.ts';
 import type { Site } from '../../../src/web/site.ts';
 
 const providers = [
@@ -42,6 +43,18 @@ const echoed = {
   body: '',
   body_length: 0,
 } as const;
+
+const towardsHost = {
+  host: {
+    name: 'wiki.acme.example.com',
+    origin: 'https://wiki.acme.example.com:8443',
+    entry: 0,
+    isOwnOrigin: () => false,
+  },
+  path: '/pages/start?year=2026',
+  start: 'x'.repeat(43),
+  isAgain: false,
+};
 
 /** An error page for that code, of a GET without a session to come back to. */
 export function errorOf(site: Site, code: RefusalCode, more: object = {}): string {
@@ -97,6 +110,7 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
     }),
   'sign-in-console-host': (site) =>
     signInPage(site, { ...signIn, returnTo: '/postern/console/', elsewhere: 'orders.acme.example' }),
+  'sign-in-host': (site) => signInPage(site, { ...signIn, providers, returnTo: towardsHost }),
   'sign-in-new': (site) => signInPage(site, { ...signIn, isActivationOpen: true }),
   'sign-in-lost-cookie': (site) => signInPage(site, { ...signIn, providers, hasLostCookie: true }),
   'sign-in-blocked-cookies': (site) =>
@@ -214,11 +228,16 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
   'sign-out': (site) => signOutPage(site),
   'signed-out': (site) => signedOutPage(site, { stillSignedInAt: null }),
   'signed-out-provider': (site) => signedOutPage(site, { stillSignedInAt: 'Acme Login' }),
+  start: (site) => startPage(site, { url: 'https://acme.example.com/postern/sign-in?start=1' }),
+  'signed-in': (site) =>
+    signedInPage(site, { host: 'wiki.acme.example.com', url: '/postern/sign-in?return_to=1&start=2' }),
   'end-session': (site) =>
     endSessionPage(site, { provider: 'Acme Login', url: 'https://login.example.com/end?state=1' }),
   'error-sign-in': (site) => errorOf(site, 'not_authenticated'),
   'error-sign-in-form': (site) => errorOf(site, 'not_authenticated', { isRepeatable: false }),
   'error-password-of-another': (site) => errorOf(site, 'not_authenticated', { words: passwordOfAnother }),
+  'error-kept-no-cookie': (site) =>
+    errorOf(site, 'not_authenticated', { words: keptNoCookie, returnTo: null }),
   'error-scope': (site) =>
     errorOf(site, 'insufficient_scope', {
       detail: 'Missing scope: store:read store:write',

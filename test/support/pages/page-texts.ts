@@ -7,6 +7,7 @@ import { otherNamePage } from '../../../src/web/pages/other-name.ts';
 import { passwordPage } from '../../../src/web/pages/password.ts';
 import { signInPage } from '../../../src/web/pages/sign-in.ts';
 import { endSessionPage, signedOutPage } from '../../../src/web/pages/sign-out.ts';
+import { signedInPage, startPage } from '../../../src/web/pages/to-host.ts';
 import type { Site } from '../../../src/web/site.ts';
 import { readCorpus } from '../corpora/corpus.ts';
 import { isLong } from '../gateway/gateway-under-load.ts';
@@ -37,6 +38,14 @@ const problemAt = (name: string, text: string) =>
     problems: [{ type: 'value_error', msg: `Value error, ${text}`, loc: ['body', name], input: text }],
   }) as const;
 
+/** A destination with that text in its path. */
+const towardsHost = (text: string) => ({
+  host: { name: 'a', origin: 'https://a.example', entry: 0, isOwnOrigin: () => false },
+  path: `/${text}`,
+  start: text,
+  isAgain: false,
+});
+
 /** Pages with that text wherever a text comes from outside. */
 export const pagesWith: Readonly<Record<string, (text: string) => string>> = {
   'sign-in': (text) =>
@@ -64,6 +73,16 @@ export const pagesWith: Readonly<Record<string, (text: string) => string>> = {
       hasEnded: true,
       problem: null,
     }),
+  'sign-in towards a host': (text) =>
+    signInPage(siteNamed(text), {
+      returnTo: towardsHost(text),
+      password: true,
+      providers: [{ name: text, label: text }],
+      username: text,
+      problem: null,
+    }),
+  'led to the sign-in': (text) => startPage(siteNamed(text), { url: text }),
+  'led to a host': (text) => signedInPage(siteNamed(text), { host: text, url: text }),
   activate: (text) =>
     activatePage(siteNamed(text), {
       token: text,
