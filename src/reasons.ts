@@ -46,6 +46,7 @@ const phrases = [
   'token as a subprotocol',
   // Its route.
   'no route',
+  'unknown host',
   'path is ambiguous between routes',
   'passed here before',
   'not found',

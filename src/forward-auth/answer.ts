@@ -59,7 +59,9 @@ interface DecisionOptions {
   readonly replies: Replies;
 }
 
-/** Creates the answers of a listener. */
+const none: readonly string[] = [];
+
+/** Creates the answers of a listener. They set and clear no cookie: what a proxy hands on of an answer is its own business. */
 export function createDecision(options: DecisionOptions): Decision {
   const { mode, passesAliases, aliasesIn, replies } = options;
   const judgesAliases = !mode.removesHeaders && !passesAliases;
@@ -77,11 +79,15 @@ export function createDecision(options: DecisionOptions): Decision {
         throw new Refusal('ambiguous_credentials');
     },
     allow(exchange, route, principal, asPreflight) {
+      exchange.responseFields = none;
       if (mode.removesHeaders && exchange.head.hasDroppable)
         exchange.removed = removedHeaders(aliasesIn(exchange.head.raw));
       replies.send(exchange, allowedReply(exchange, route, principal, asPreflight));
     },
-    refuse: (exchange, error) => replies.refuse(exchange, error),
+    refuse(exchange, error) {
+      exchange.responseFields = none;
+      replies.refuse(exchange, error);
+    },
   };
 }
 

@@ -11,6 +11,8 @@ export interface CheckedRequest {
   readonly fields: readonly string[];
   /** Address of Envoy's client; empty if unknown. */
   readonly source: string;
+  /** The host that the request is for; empty if unknown. */
+  readonly host: string;
   /** Refusal of a request that can't be judged; null otherwise. */
   readonly unfit: Refusal | null;
 }
@@ -26,15 +28,16 @@ const unfitForValue = /[\r\n\0]/;
 /**
  * Reads a check request, with the headers of `header_map`, or of `headers` if `header_map` is empty. In `headers`, repeated ones
  * are joined, so a credential with a comma counts as two. The request is unfit if its pseudo-headers contradict its method or
- * path, or if it has fields that HTTP doesn't allow, which are left out.
+ * path, or if it has fields that HTTP doesn't allow, which are left out; if `readsHost`, also without a host, or if its authority
+ * is another one.
  */
-export function readChecked(question: CheckRequest): CheckedRequest {
+export function readChecked(question: CheckRequest, readsHost = false): CheckedRequest {
   const { request, source: peer } = question.attributes ?? {};
   const source = peer?.address?.socket_address?.address ?? '';
   const http = request?.http;
   if (http === undefined || http === null)
-    return { method: '', target: '', fields: [], source, unfit: undescribed() };
-  const { method, path } = http;
+    return { method: '', target: '', fields: [], source, host: '', unfit: undescribed() };
+  const { method, path, host } = http;
   const fields: string[] = [];
   const pseudo = new Map<string, string[]>();
   let isReadable = true;
@@ -43,14 +46,15 @@ export function readChecked(question: CheckRequest): CheckedRequest {
     else if (!name.startsWith(':')) fields.push(name, value);
     else pseudo.set(name, [...(pseudo.get(name) ?? []), value]);
   }
-  const hosts = pseudo.get(':authority') ?? (http.host === '' ? [] : [http.host]);
-  for (const host of hosts) fields.push('Host', host);
+  for (const each of pseudo.get(':authority') ?? (host === '' ? [] : [host])) fields.push('Host', each);
   const agrees = (name: string, value: string) =>
     pseudo.get(name)?.join() === (pseudo.has(name) ? value : undefined);
-  const isClear = isReadable && path !== '' && agrees(':method', method) && agrees(':path', path);
+  const namesHost = !readsHost || (host !== '' && agrees(':authority', host));
+  const isClear =
+    isReadable && namesHost && path !== '' && agrees(':method', method) && agrees(':path', path);
   const unfit = isClear ? problemOfMethod(method) : undescribed();
   // An unfit request has no method: log and spans would repeat whatever a peer wrote there.
-  return { method: unfit === null ? method : '', target: path, fields, source, unfit };
+  return { method: unfit === null ? method : '', target: path, fields, source, host, unfit };
 }
 
 type Http = NonNullable<NonNullable<NonNullable<CheckRequest['attributes']>['request']>['http']>;

@@ -1,14 +1,24 @@
 import type { DecisionMode } from '../config/sections/forward-auth.ts';
 import type { RefusalParts, RefusalShape } from '../http/reply.ts';
 
+/** Names, in lower case, of the headers that describe a request. */
+export interface DescribingHeaders {
+  readonly method: string;
+  readonly target: string;
+  /** The header of the target if that is a URL. */
+  readonly host: string;
+  readonly isUrl: boolean;
+}
+
 /** A kind of proxy: the form of its questions, and its abilities. */
 export interface Mode {
   readonly name: DecisionMode;
   /**
-   * Headers, in lower case, with the method and the target of the request asked about; `isUrl`: scheme and authority precede the
-   * target. Null: the question's own method and, after a fixed prefix, its target; over gRPC, those in its message.
+   * Headers, in lower case, with the method, the target and the host of the request asked about; `isUrl`: scheme and authority,
+   * which is the host, precede the target. Null: the question's own method, host and, after a fixed prefix, target; over gRPC,
+   * those in its message.
    */
-  readonly described: { readonly method: string; readonly target: string; readonly isUrl: boolean } | null;
+  readonly described: DescribingHeaders | null;
   /** Further headers that the proxy sets or overwrites, in lower case: a client's own never arrive. */
   readonly setByProxy: readonly string[];
   /** True if the proxy removes those headers of the client's request that the answer names. */
@@ -19,6 +29,8 @@ export interface Mode {
   readonly joinsChallenges: boolean;
   /** True if repeated credentials may reach us joined by commas; over gRPC checked-request.ts has split them again. */
   readonly joinsCredentials: boolean;
+  /** True if the proxy can't hand on a redirect: the location is in `X-Auth-Location` of a 401. */
+  readonly redirectsItself: boolean;
   /** Maps the status of a refusal to one that the proxy understands. */
   readonly statusOf: (status: number) => number;
 }
@@ -31,8 +43,24 @@ const as403 = (status: number) => (status >= 400 && status < 500 && status !== 4
 /** Maps 5xx to 403: with `failure_mode_allow` Envoy takes a 5xx for a failure, and lets the request pass. */
 const neverFailing = (status: number) => (status >= 500 ? 403 : status);
 
-const original = { method: 'x-original-method', target: 'x-original-uri', isUrl: false };
-const forwarded = { method: 'x-forwarded-method', target: 'x-forwarded-uri', isUrl: false };
+const original: DescribingHeaders = {
+  method: 'x-original-method',
+  target: 'x-original-uri',
+  host: 'x-original-host',
+  isUrl: false,
+};
+const originalUrl: DescribingHeaders = {
+  method: 'x-original-method',
+  target: 'x-original-url',
+  host: 'x-original-url',
+  isUrl: true,
+};
+const forwarded: DescribingHeaders = {
+  method: 'x-forwarded-method',
+  target: 'x-forwarded-uri',
+  host: 'x-forwarded-host',
+  isUrl: false,
+};
 
 /** Headers that Envoy sets itself; it doesn't overwrite a client's X-Forwarded-Host, X-Forwarded-Port or X-Real-IP. */
 const ofEnvoy = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-client-cert'];
@@ -43,6 +71,7 @@ const changesNothing = {
   joinsCookies: false,
   joinsCredentials: false,
   joinsChallenges: false,
+  redirectsItself: false,
 };
 
 /** Header with the comma-separated names of headers for Envoy to remove. */
@@ -56,15 +85,17 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     setByProxy: [...sender, 'x-real-ip'],
     ...changesNothing,
     joinsChallenges: true,
+    redirectsItself: true,
     statusOf: as403,
   },
   ingress_nginx: {
     name: 'ingress_nginx',
-    described: { method: 'x-original-method', target: 'x-original-url', isUrl: true },
+    described: originalUrl,
     // The last header is the location to lead a browser to after a sign-in, which Postern doesn't read.
     setByProxy: [...sender, 'x-real-ip', 'x-forwarded-port', 'x-forwarded-scheme', 'x-auth-request-redirect'],
     ...changesNothing,
     joinsChallenges: true,
+    redirectsItself: true,
     statusOf: as403,
   },
   haproxy: {
@@ -96,6 +127,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     joinsCookies: true,
     joinsCredentials: true,
     joinsChallenges: false,
+    redirectsItself: false,
     statusOf: neverFailing,
   },
   envoy_grpc: {
@@ -106,6 +138,7 @@ export const modes: Readonly<Record<DecisionMode, Mode>> = {
     joinsCookies: true,
     joinsCredentials: false,
     joinsChallenges: false,
+    redirectsItself: false,
     statusOf: asItIs,
   },
 };

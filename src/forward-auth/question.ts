@@ -11,23 +11,35 @@ export interface Askers {
   readonly proxies: TrustedProxies;
   /** The peers that may ask, and `trusted_proxies`. */
   readonly ours: TrustedProxies;
+  /** True if they have to name the host of each request that they ask about. */
+  readonly describeHosts: boolean;
 }
 
 /** The {@link Askers} of a listener: its `proxies`, and these together with `trusted_proxies`. */
-export function askersOf({ proxies }: DecisionListenerConfig, { trusted_proxies }: Config): Askers {
+export function askersOf(listener: DecisionListenerConfig, config: Config): Askers {
+  const { proxies } = listener;
   return {
     proxies: createTrustedProxies(proxies),
-    ours: createTrustedProxies([...proxies, ...trusted_proxies]),
+    ours: createTrustedProxies([...proxies, ...config.trusted_proxies]),
+    describeHosts: describesHost(listener, config),
   };
 }
 
+/** True if a listener reads which host a request is for: routes, cookies and sign-ins depend on it. */
+export function describesHost(
+  { browser }: Pick<DecisionListenerConfig, 'browser'>,
+  { hosts }: Pick<Config, 'hosts'>,
+): boolean {
+  return browser || hosts !== undefined;
+}
+
 /**
- * Creates the function that makes exchanges with the method, target and client address of the request that a proxy asks about.
- * The exchange of a peer that may not ask, or without a usable description, is unfit, and keeps its own method and target.
+ * Creates the function that makes exchanges with the method, target, host and client address of the request that a proxy asks
+ * about. The exchange of a peer that may not ask, or without a usable description, is unfit, and keeps its own method and target.
  */
 export function createQuestionReader(mode: Mode, askers: () => Askers): CreateExchange {
   return (channel, response, head, text) => {
-    const { proxies, ours } = askers();
+    const { proxies, ours, describeHosts } = askers();
     if (!proxies.isTrusted(channel.peer)) {
       const unknown = new Refusal('address_not_allowed', { close: true });
       return new Exchange(channel, response, head, text, channel.peer, false, unknown);
@@ -35,7 +47,8 @@ export function createQuestionReader(mode: Mode, askers: () => Askers): CreateEx
     const address = describedAddress(head.forwardedFor, ours);
     try {
       const described = { ...readDescribed(mode, text), minor: text.minor };
-      return new Exchange(channel, response, head, described, address, true);
+      const host = describeHosts ? readHost(mode, text.fields) : null;
+      return new Exchange(channel, response, head, described, address, true, null, host);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       return new Exchange(channel, response, head, text, address, true, error);
@@ -49,8 +62,11 @@ type Described = Pick<RequestHeadText, 'method' | 'target'>;
 const envoyPrefix = '/check';
 const slash = 0x2f;
 
-/** Scheme and authority: only letters, digits and separators, so that every parser sees the same end of the authority. */
-const urlStart = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[A-Za-z0-9.\-_:[\]]+(?=\/)/;
+/**
+ * Scheme and authority: only letters, digits and separators, so that every parser sees the same end of the authority, which is
+ * captured.
+ */
+const urlStart = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/([A-Za-z0-9.\-_:[\]]+)(?=\/)/;
 
 /**
  * Reads the description of a request, only from the headers of the mode. Throws `bad_request` unless each part is present exactly
@@ -64,6 +80,17 @@ function afterPrefix({ method, target }: RequestHeadText): Described {
   if (!target.startsWith(envoyPrefix) || target.charCodeAt(envoyPrefix.length) !== slash)
     throw new Refusal('not_found');
   return { method, target: target.slice(envoyPrefix.length) };
+}
+
+/**
+ * Reads the host of the request asked about, only from the header of the mode. Throws `bad_request` unless it is there exactly
+ * once.
+ */
+function readHost({ described }: Mode, fields: readonly string[]): string {
+  const value = onlyValue(fields, described?.host ?? 'host');
+  const host = described?.isUrl === true ? urlStart.exec(value)?.[1] : value;
+  if (host === undefined || host === '') throw undescribed();
+  return host;
 }
 
 function inHeaders(names: NonNullable<Mode['described']>, fields: readonly string[]): Described {

@@ -11,16 +11,21 @@ const none: readonly string[] = [];
 /**
  * Creates an {@link AliasesIn}. It skips the headers that the proxy sets, and those in `answered`: names, in lower case, of the
  * answer's headers, with which the proxy overwrites a client's. It also skips hop-by-hop headers, which may be of the question's
- * own connection; but for a proxy that removes headers it finds them, too, except those that gRPC needs.
+ * own connection; but for a proxy that removes headers it finds them, too, except those that gRPC needs. `readsHost`: the header
+ * with the host of the request is read, and is the proxy's.
  */
 export function createAliasesIn(
   mode: Mode,
   answered: ReadonlySet<string>,
   rules: Pick<HeaderRules, 'passMethodOverride' | 'dropped' | 'passed'>,
+  readsHost = false,
 ): AliasesIn {
   const { described, setByProxy } = mode;
   const ofProxy = new Set(setByProxy);
-  if (described !== null) ofProxy.add(described.method).add(described.target);
+  if (described !== null) {
+    ofProxy.add(described.method).add(described.target);
+    if (readsHost) ofProxy.add(described.host);
+  }
   const dropped = new Set(rules.dropped.map(normalisedName));
   const passed = new Set(rules.passed?.map((name) => name.toLowerCase()));
 

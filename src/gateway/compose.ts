@@ -110,6 +110,8 @@ export async function composeGateway(
       headerRules: headerRules(config),
       ownCookies: ownCookies(lasting),
       assertions,
+      authenticate,
+      browser,
       onInternalError,
     }),
     heldNow,

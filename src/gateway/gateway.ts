@@ -4,7 +4,6 @@ import type { Config } from '../config/sections/schema.ts';
 import type { HeldNow } from '../credentials/principal.ts';
 import type { ServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { Refusal } from '../errors.ts';
-import type { Decision } from '../forward-auth/answer.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Exchange, RefusedRequest } from '../http/exchange.ts';
 import { unreadableHost } from '../http/named-hosts.ts';
@@ -15,6 +14,7 @@ import type { Forward } from '../proxy/forward-options.ts';
 import { isForwarding } from '../proxy/route-table.ts';
 import type { WatchedGateway } from '../runtime/metrics.ts';
 import type { OwnEndpoints } from './endpoints.ts';
+import type { DecisionListener } from './forward-auth.ts';
 import {
   createJudge,
   type HostPaths,
@@ -40,8 +40,8 @@ export interface GatewayParts {
   readonly webCookieName: string | null;
   readonly forward: Forward;
   readonly replies: Replies;
-  /** Decisions of each listener, in the order of `forward_auth`. */
-  readonly decisions: readonly Decision[];
+  /** The listeners for decisions, in the order of `forward_auth`. */
+  readonly decisions: readonly DecisionListener[];
   readonly heldNow: HeldNow;
   readonly assertionKeys: () => Promise<JSONWebKeySet>;
   readonly config: Config;
@@ -64,9 +64,7 @@ export class Gateway {
   constructor(parts: GatewayParts) {
     this.parts = parts;
     this.#judge = createJudge(parts.judging, publicRules(parts));
-    this.#decisionJudges = parts.decisions.map((decision) =>
-      createJudge(parts.judging, decisionRules(decision, parts)),
-    );
+    this.#decisionJudges = parts.decisions.map(({ rules }) => createJudge(parts.judging, rules));
   }
 
   /** Judges an exchange, then responds or forwards it; never throws. `unfit`: the listener's refusal, or null. */
@@ -104,19 +102,30 @@ export class Gateway {
   /** Judges as {@link handle} does, and answers the proxy that asked; `listener`: index of its listener in `forward_auth`. */
   decide(exchange: Exchange, listener: number, unfit: Refusal | null): void {
     this.#begin(exchange);
-    const decision = this.parts.decisions[listener]!;
+    const asked = this.parts.decisions[listener]!;
     try {
       if (unfit !== null) throw unfit;
-      decision.assertPassable(exchange);
+      asked.decision.assertPassable(exchange);
       const verdict = this.#decisionJudges[listener]!(exchange);
       if (verdict instanceof Promise)
         verdict
-          .then((found) => answer(exchange, found, decision))
-          .catch((error) => decision.refuse(exchange, error));
-      else answer(exchange, verdict, decision);
+          .then((found) => answer(exchange, found, asked.decision))
+          .catch((error) => this.#refuseDecision(exchange, error, asked));
+      else answer(exchange, verdict, asked.decision);
     } catch (error) {
-      decision.refuse(exchange, error);
+      this.#refuseDecision(exchange, error, asked);
     }
+  }
+
+  #refuseDecision(exchange: Exchange, error: unknown, { decision, rules }: DecisionListener): void {
+    const { servesBrowsers } = rules;
+    if (servesBrowsers !== null && exchange.unfit === null) {
+      if (exchange.route === '') this.#noteRoute(exchange);
+      if (!servesBrowsers(exchange)) exchange.isOnBrowserRoute = false;
+      else if (exchange.route !== '' && exchange.reason === '')
+        exchange.reason = reasonOfWebCookie(exchange, error, this.parts.webCookieName);
+    }
+    decision.refuse(exchange, error);
   }
 
   #refuse(exchange: Exchange, error: unknown): void {
@@ -191,34 +200,22 @@ export class Gateway {
   }
 }
 
+const everywhere = () => true;
+
 function publicRules({ assertHost, via, authenticate, authenticateBrowser }: GatewayParts): ListenerRules {
   return {
     assertHost,
     assertKnownHost: null,
     answersPreflights: true,
+    servesBrowsers: everywhere,
     via,
     authenticate: (exchange, route) =>
       route.isForBrowsers ? authenticateBrowser(exchange, route) : authenticate(exchange, route),
   };
 }
 
-/** Rules of a listener for decisions, where the web cookie doesn't count, because no response there could clear it. */
-function decisionRules(decision: Decision, { authenticate }: GatewayParts): ListenerRules {
-  return {
-    assertHost: null,
-    assertKnownHost: null,
-    answersPreflights: false,
-    via: null,
-    authenticate(exchange, route) {
-      // A comma in an `Authorization` of the application's own tells nothing: AWS and Digest have several.
-      if (!route.passesAuthorization) decision.assertOneCredential(exchange.head);
-      return authenticate(exchange, route);
-    },
-  };
-}
-
 /** Answers the proxy that asked; throws `not_found` for Postern's own paths, which no proxy may pass on to a service. */
-function answer(exchange: Exchange, verdict: Verdict, decision: Decision): void {
+function answer(exchange: Exchange, verdict: Verdict, decision: DecisionListener['decision']): void {
   if (verdict.kind !== 'pass') throw new Refusal('not_found');
   decision.allow(exchange, verdict.route, verdict.principal, verdict.asPreflight);
 }

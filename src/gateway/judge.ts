@@ -62,6 +62,10 @@ export interface ListenerRules {
   readonly answersPreflights: boolean;
   /** Refuses a request to a host of which the listener knows no routes; null: any host but a named one has the routes of all. */
   readonly assertKnownHost: ((host: CalledHost) => void) | null;
+  /** True if people may be signed in at the host of a request, and led to the sign-in; null: they are nowhere. */
+  readonly servesBrowsers:
+    | ((request: Pick<Exchange, 'describedHost' | 'namedHost' | 'host'>) => boolean)
+    | null;
   /** This gateway's name in `Postern-Via`, on a listener whose requests it forwards; null: another proxy forwards them. */
   readonly via: string | null;
   readonly authenticate: (exchange: Exchange, route: Route) => Awaitable<Principal | null>;
@@ -75,7 +79,7 @@ const preflightVerdict: Verdict = { kind: 'preflight' };
 /** Creates the judge of one kind of listener; no other code applies these rules to requests. */
 export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
   const { cors, hosts, isConsoleHost, assertNoServiceWorker } = parts;
-  const { assertHost, assertKnownHost, answersPreflights, via, authenticate } = rules;
+  const { assertHost, assertKnownHost, answersPreflights, servesBrowsers, via, authenticate } = rules;
 
   /** The paths of the host that a request is for, which is noted in its exchange. */
   function pathsOf(exchange: Exchange): HostPaths {
@@ -97,11 +101,9 @@ export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
     exchange.route = route.label;
     exchange.leavesCors = route.leavesCors;
     exchange.challenge = route.challenge;
-    if (via !== null) {
-      if (!isForwarding(route)) throw new Refusal('not_found', { reason: 'no route' });
-      exchange.isOnBrowserRoute = route.isForBrowsers;
-      assertNoLoop(exchange.head, via);
-    }
+    if (via !== null && !isForwarding(route)) throw new Refusal('not_found', { reason: 'no route' });
+    exchange.isOnBrowserRoute = route.isForBrowsers && servesBrowsers?.(exchange) === true;
+    if (via !== null) assertNoLoop(exchange.head, via);
     assertNoServiceWorker?.(exchange);
     if (preflight && route.passesPreflights)
       return { kind: 'pass', route, principal: null, asPreflight: true };

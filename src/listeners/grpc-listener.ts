@@ -63,7 +63,8 @@ export class GrpcListener {
     channel: RequestChannel,
     respond: (response: CheckResponse) => void,
   ): Exchange {
-    const checked = readChecked(question);
+    const { ours, describeHosts } = this.#proxies.askers;
+    const checked = readChecked(question, describeHosts);
     const head = readRequestHead(checked.fields);
     const answer = new CheckAnswer(respond);
     const text = { method: checked.method, target: checked.target, minor: 1 };
@@ -73,9 +74,10 @@ export class GrpcListener {
       return new Exchange(channel, answer, head, text, channel.peer, false, unknown);
     }
     const hops = [head.forwardedFor, checked.source].filter((hop) => hop !== '');
-    const address = describedAddress(hops.join(', '), this.#proxies.askers.ours);
+    const address = describedAddress(hops.join(', '), ours);
     const unfit = checked.unfit ?? this.#beyondLimits(checked);
-    return new Exchange(channel, answer, head, text, address, true, unfit);
+    const host = describeHosts && unfit === null ? checked.host : null;
+    return new Exchange(channel, answer, head, text, address, true, unfit, host);
   }
 
   /** The refusal of a head beyond the limits, or null. As in HTTP/1.1, its size includes four bytes of separators per field. */

@@ -71,6 +71,7 @@ const targetNames = [
   'x-original-url',
   'x-original-uri',
   'x-original-method',
+  'x-original-host',
   'x-rewrite-url',
 ] as const;
 

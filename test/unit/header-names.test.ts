@@ -91,7 +91,14 @@ t.test(
     const names = [
       ...['SCRIPT_NAME', 'Script-Name', 'script.name', 'PATH_INFO', 'Path-Info', 'Daphne-Root-Path'],
       ...['daphne_root_path', 'X-Script-Name', 'X_SCRIPT_NAME', 'X-Original-URL', 'X-Original-Uri'],
-      ...['X_Original_URL', 'X-Original-Method', 'X-Rewrite-URL', 'X-Rewrite_Url', 'Remote-User'],
+      ...[
+        'X_Original_URL',
+        'X-Original-Method',
+        'X-Original-Host',
+        'X-Rewrite-URL',
+        'X-Rewrite_Url',
+        'Remote-User',
+      ],
       ...['REMOTE_USER', 'X-Remote-User', 'x_remote_user', 'Remote-Addr', 'REMOTE_ADDR'],
     ];
     t.same(passing(names), []);

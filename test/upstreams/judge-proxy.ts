@@ -251,6 +251,7 @@ const misleading = [
   'X-Script-Name',
   'Daphne-Root-Path',
   'X-Original-Method',
+  'X-Original-Host',
   'X-Original-URI',
   'X-Original-URL',
   'X-Forwarded-Method',
