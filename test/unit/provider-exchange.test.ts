@@ -14,7 +14,7 @@ function setUp(maySignIn: () => Promise<boolean>) {
     provider: {
       name: 'idp',
       response: 'id_token',
-      redeem: async () => ({ issuer: 'i', subject: 's', start: null }),
+      redeem: async () => ({ issuer: 'i', subject: 's', start: null, claims: { kept: [], leftOut: [] } }),
     },
     accounts: { accept: async () => ({ found: { user }, before: { user } }), maySignIn },
     signIn: {
