@@ -15,6 +15,7 @@ import type { EchoPage } from '../proxy/echo.ts';
 import { areaOf } from '../rules/own-areas.ts';
 import type { WebArea } from '../web/area.ts';
 import type { LastingParts } from './lasting-parts.ts';
+import type { BrowserCookieNames } from './missing-credential.ts';
 
 /** Parts of the request path for browsers. */
 export interface BrowserParts {
@@ -24,6 +25,7 @@ export interface BrowserParts {
     readonly webCookie: WebCookieAuthenticator;
     /** True if a session and its user may be admitted now. Rejects with `store_unavailable`. */
     readonly isAlive: (sessionId: string) => Promise<boolean>;
+    readonly cookieNames: BrowserCookieNames;
     readonly echoPage: EchoPage;
   } | null;
   /** Identifies callers on browser routes. */
@@ -74,6 +76,7 @@ export async function composeBrowser(config: Config, options: BrowserOptions): P
       webCookie,
       isAlive: async (sessionId) =>
         typeof (await options.principalOf(new VerifiedCredential({ sessionId, scopes: none }))) !== 'string',
+      cookieNames: { web: area.cookie.name, ofHosts: area.hostCookie.name },
       echoPage: createEchoPage(area),
     },
     authenticateBrowser: createAuthenticateBrowser({

@@ -103,7 +103,7 @@ export async function composeGateway(
     routes,
     authenticate,
     authenticateBrowser: browser.authenticateBrowser,
-    webCookieName: browser.web?.area.cookie.name ?? null,
+    browserCookieNames: browser.web?.cookieNames ?? null,
     forward: composeForward(config, lasting, cors, replies),
     replies,
     decisions: composeDecisions(config, {

@@ -23,7 +23,7 @@ import {
   type ListenerRules,
   type Verdict,
 } from './judge.ts';
-import { reasonOfWebCookie } from './missing-credential.ts';
+import { type BrowserCookieNames, reasonOfWebCookie } from './missing-credential.ts';
 import type { ComposedRoutes } from './routes.ts';
 
 /** The parts of the request path, built from one configuration. */
@@ -37,7 +37,7 @@ export interface GatewayParts {
   /** On browser routes. */
   readonly authenticateBrowser: Authenticate;
   /** Null without `web`. */
-  readonly webCookieName: string | null;
+  readonly browserCookieNames: BrowserCookieNames | null;
   readonly forward: Forward;
   readonly replies: Replies;
   /** The listeners for decisions, in the order of `forward_auth`. */
@@ -123,7 +123,7 @@ export class Gateway {
       if (exchange.route === '') this.#noteRoute(exchange);
       if (!servesBrowsers(exchange)) exchange.isOnBrowserRoute = false;
       else if (exchange.route !== '' && exchange.reason === '')
-        exchange.reason = reasonOfWebCookie(exchange, error, this.parts.webCookieName);
+        exchange.reason = reasonOfWebCookie(exchange, error, this.parts.browserCookieNames);
     }
     decision.refuse(exchange, error);
   }
@@ -132,7 +132,7 @@ export class Gateway {
     // The request was refused before it had a route.
     if (exchange.route === '') this.#noteRoute(exchange);
     else if (exchange.reason === '')
-      exchange.reason = reasonOfWebCookie(exchange, error, this.parts.webCookieName);
+      exchange.reason = reasonOfWebCookie(exchange, error, this.parts.browserCookieNames);
     this.parts.replies.refuse(exchange, error);
   }
 

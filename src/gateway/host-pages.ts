@@ -4,6 +4,7 @@ import type { Endpoint } from '../endpoints/endpoint.ts';
 import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
 import { createHostPages } from '../web/endpoints/hosts.ts';
 import { HostEntries } from '../web/host-entries.ts';
+import { HostSessions } from '../web/host-sessions.ts';
 import { HostStarts } from '../web/host-starts.ts';
 import type { SharedParts } from './endpoint-parts.ts';
 import { signInSecret } from './sign-in-secret.ts';
@@ -11,22 +12,24 @@ import { signInSecret } from './sign-in-secret.ts';
 /** The way of browsers to the entries of `hosts`. */
 export interface HostPages {
   readonly entries: HostEntries;
-  readonly starts: HostStarts;
+  readonly sessions: HostSessions;
   readonly endpoints: readonly Endpoint<'open'>[];
 }
 
 /** Builds the pages by which browsers enter named hosts. Rejects with `store_unavailable`. */
 export async function composeHostPages(
   { base_url: baseUrl }: Config,
-  { records, sessions, times, now }: EndpointParts,
+  parts: EndpointParts,
   { stores }: SharedParts,
   { area, isAlive }: NonNullable<SharedParts['web']>,
 ): Promise<HostPages> {
+  const { records, sessions: store, times, now } = parts;
   const codes = new HostCodes(await signInSecret(records));
   const { singleUse } = stores;
-  const entries = new HostEntries({ area, codes, singleUse, sessions, isAlive, now });
+  const entries = new HostEntries({ area, codes, singleUse, sessions: store, isAlive, now });
   const starts = new HostStarts(area.hostCookie);
   const { absoluteLifetimeMs } = times;
-  const options = { area, starts, entries, baseUrl, absoluteLifetimeMs, now };
-  return { entries, starts, endpoints: createHostPages(options) };
+  const sessions = new HostSessions({ area, starts, ending: parts, absoluteLifetimeMs, now });
+  const endpoints = createHostPages({ area, starts, entries, sessions, baseUrl });
+  return { entries, sessions, endpoints };
 }

@@ -4,21 +4,27 @@ import type { Exchange } from '../http/exchange.ts';
 import { isBesideSignIn } from '../http/presented-credential.ts';
 import type { Reason } from '../reasons.ts';
 
+/** Names of the cookies by which browsers are signed in. */
+export interface BrowserCookieNames {
+  readonly web: string;
+  readonly ofHosts: string;
+}
+
 /**
  * The reason why the sign-in of a refused browser didn't admit it, or an empty text: the request had no web cookie, or was
- * refused for another reason. `cookieName`: name of the web cookie; null: there is none.
+ * refused for another reason. `cookies`: names of the cookies that sign browsers in; null: there are none.
  */
 export function reasonOfWebCookie(
   exchange: Exchange,
   error: unknown,
-  cookieName: string | null,
+  cookies: BrowserCookieNames | null,
 ): Reason | '' {
-  if (cookieName === null) return '';
+  if (cookies === null) return '';
   if (error instanceof Refusal && isBesideSignIn(exchange, error.status))
     return 'authorization beside the sign-in';
   if (!isRefusal(error, 'not_authenticated') || error.options.reason !== undefined) return '';
-  const { head, isOnBrowserRoute, responseFields } = exchange;
-  if (cookieValues(head.cookie, cookieName).length === 0) return '';
+  const { head, isOnBrowserRoute, responseFields, namedHost } = exchange;
+  if (cookieValues(head.cookie, namedHost === null ? cookies.web : cookies.ofHosts).length === 0) return '';
   if (!isOnBrowserRoute) return 'web cookie on a route without browser: true';
   // The response makes the browser forget a cookie that no longer counts.
   return responseFields.length > 0 ? 'session ended' : 'foreign page';

@@ -123,5 +123,7 @@ export function webEndpoints(
     files,
     createDocumentFile(area.path, () => openApiDocument(apiPath)),
   ];
-  return { endpoints, ofHosts: hosts === null ? [] : [files, ...hosts.endpoints] };
+  if (hosts === null) return { endpoints, ofHosts: [] };
+  const signOutThere = createSignOut({ ...common, sessions: hosts.sessions, newState });
+  return { endpoints, ofHosts: [files, ...hosts.endpoints, ...signOutThere] };
 }

@@ -1,4 +1,5 @@
 import { createIsHostOf } from './host.ts';
+import type { NamedHost } from './named-hosts.ts';
 import type { RequestHead } from './request-head.ts';
 
 /** A name in a refused request that isn't Postern's own. */
@@ -14,16 +15,20 @@ export interface OtherName {
 }
 
 /** Finds the other name that explains the refusal of a request; null: there is none. */
-export type FindOtherName = (head: RequestHead, code: string) => OtherName | null;
+export type FindOtherName = (
+  request: { readonly head: RequestHead; readonly namedHost: NamedHost | null },
+  code: string,
+) => OtherName | null;
 
 /**
- * Creates the {@link FindOtherName}. `origins`: Postern's own origins. The result explains a refusal, and never undoes it: under
- * DNS rebinding, a page of another site passes for one that was opened under another name.
+ * Creates the {@link FindOtherName}. `origins`: Postern's own origins, in place of which a named host has its own. The result
+ * explains a refusal, and never undoes it: under DNS rebinding, a page of another site passes for one that was opened under
+ * another name.
  */
 export function createFindOtherName(origins: readonly [string, ...string[]]): FindOtherName {
   const hosts = origins.map((origin) => ({ origin, isHostOf: createIsHostOf(origin) }));
   const expectedAt = (host: string) => hosts.find(({ isHostOf }) => isHostOf(host))?.origin ?? origins[0];
-  return (head, code) => {
+  return ({ head, namedHost }, code) => {
     const { host, origin, originCount } = head;
     if (code === 'misdirected')
       return {
@@ -32,9 +37,11 @@ export function createFindOtherName(origins: readonly [string, ...string[]]): Fi
         expected: expectedAt(host),
         isOfPostern: true,
       };
-    if (code !== 'cross_site' || originCount !== 1 || !isOrigin(origin) || origins.includes(origin))
-      return null;
-    return { header: 'origin', sent: origin, expected: expectedAt(host), isOfPostern: isSameOrigin(head) };
+    if (code !== 'cross_site' || originCount !== 1 || !isOrigin(origin)) return null;
+    const isOwn = namedHost === null ? origins.includes(origin) : namedHost.isOwnOrigin(origin);
+    if (isOwn) return null;
+    const expected = namedHost === null ? expectedAt(host) : namedHost.origin;
+    return { header: 'origin', sent: origin, expected, isOfPostern: isSameOrigin(head) };
   };
 }
 

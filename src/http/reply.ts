@@ -155,7 +155,7 @@ export function createReplies(options: {
     const refusal = known ? error : new Refusal('internal_error');
     const parts = shape(refusalParts(refusal, realm, exchange.id, oauth, challengeFor(exchange)));
     exchange.outcome = parts.code;
-    exchange.otherName ??= findOtherName(exchange.head, refusal.code);
+    exchange.otherName ??= findOtherName(exchange, refusal.code);
     if (exchange.reason === '') exchange.reason = refusalReason(refusal, exchange.otherName);
     if (exchange.response.begun) {
       exchange.reset(parts.code);

@@ -1,12 +1,12 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { Refusal } from '../../errors.ts';
-import { cookieValues, setCookie } from '../../http/cookies.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { NamedHost } from '../../http/named-hosts.ts';
 import type { Reply } from '../../http/reply.ts';
 import { leaving, redirection, type WebArea } from '../area.ts';
 import { isHostPath, returnToQuery } from '../host-destination.ts';
 import type { HostEntries, HostEntry } from '../host-entries.ts';
+import type { HostSessions } from '../host-sessions.ts';
 import type { HostStarts } from '../host-starts.ts';
 import { startPage } from '../pages/to-host.ts';
 import { browserLocation, onlyReturnTo } from '../return-to.ts';
@@ -19,9 +19,7 @@ export interface HostPagesOptions {
   readonly entries: HostEntries;
   /** Origin of the sign-in page. */
   readonly baseUrl: string;
-  readonly absoluteLifetimeMs: number;
-  /** Epoch ms. */
-  readonly now: () => number;
+  readonly sessions: Pick<HostSessions, 'held' | 'begin'>;
 }
 
 /** Value of `again` in the query of a start that follows a failure. */
@@ -29,8 +27,7 @@ const again = '1';
 
 /** Creates `<path>/start` and `<path>/enter` of named hosts: the way to the sign-in page at `base_url`, and back with a code. */
 export function createHostPages(options: HostPagesOptions): readonly Endpoint<'open'>[] {
-  const { area, starts, entries, baseUrl, absoluteLifetimeMs, now } = options;
-
+  const { area, starts, entries, baseUrl, sessions } = options;
   const startAt = `${area.path}/start`;
 
   const start = actingPage(startAt, async ({ exchange }) => {
@@ -43,24 +40,12 @@ export function createHostPages(options: HostPagesOptions): readonly Endpoint<'o
     return leaving(url, startPage(area.siteOn(host), { url }), headers, host);
   });
 
-  /** The sessions of the host cookies that a browser has sent. */
-  async function heldSessions({ head }: Exchange, { name }: NamedHost): Promise<readonly string[]> {
-    const cookies = area.hostCookies.at(name);
-    const values = cookieValues(head.cookie, area.hostCookie.name);
-    await cookies.learnSecretsOf(values);
-    return values.map((value) => cookies.read(value)).filter((id) => id !== undefined);
-  }
-
   /** The response to a good code: the page behind it, to a browser that is the one that began, or is signed in already. */
   function admit({ code, session }: HostEntry, exchange: Exchange, held: readonly string[]): Reply {
     const { cookie } = exchange.head;
     const location = browserLocation(code.path)!.whole;
-    if (starts.has(cookie, code.start)) {
-      const maxAgeSeconds = Math.ceil((session.created + absoluteLifetimeMs - now()) / 1000);
-      const value = area.hostCookies.at(code.host).write(session.id);
-      const signedIn = setCookie(area.hostCookie, value, maxAgeSeconds);
-      return redirection(303, location, ['Set-Cookie', signedIn, ...starts.clear(code.start)]);
-    }
+    if (starts.has(cookie, code.start))
+      return redirection(303, location, [...sessions.begin(exchange, session), ...starts.clear(code.start)]);
     // Someone who has gone back in the browser.
     if (held.includes(session.id)) return redirection(303, location);
     if (code.isAgain) throw new Refusal('not_authenticated', { reason: 'cookies blocked' });
@@ -72,7 +57,7 @@ export function createHostPages(options: HostPagesOptions): readonly Endpoint<'o
     const [code, ...others] = new URLSearchParams(exchange.query).getAll('code');
     if (code === undefined || others.length > 0) return redirection(302, '/');
     // Whatever may be unavailable is asked before the code is spent.
-    const held = await heldSessions(exchange, host);
+    const held = await sessions.held(exchange);
     const entry = await entries.spend(code, host.name);
     return entry === null ? redirection(302, '/') : admit(entry, exchange, held);
   });

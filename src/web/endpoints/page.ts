@@ -33,8 +33,9 @@ export function formAction(area: WebArea, path: string, handle: Handle): Endpoin
     path,
     guard: 'open',
     async handle(call) {
-      assertNotForeignPage(call.exchange.head, area.isOwnOrigin);
-      assertNoPrefetch(call.exchange.head);
+      const { head, namedHost } = call.exchange;
+      assertNotForeignPage(head, namedHost === null ? area.isOwnOrigin : namedHost.isOwnOrigin);
+      assertNoPrefetch(head);
       return handle(call);
     },
   };

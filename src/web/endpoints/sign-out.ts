@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../endpoints/endpoint.ts';
+import type { Exchange } from '../../http/exchange.ts';
 import type { Session } from '../../stores/sessions.ts';
 import { leaving, redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
@@ -6,10 +7,13 @@ import { endSessionUrlOf, type PageProvider } from '../page-provider.ts';
 import { endSessionPage, signedOutPage, signOutPage } from '../pages/sign-out.ts';
 import { formAction, pageReply, shownPage } from './page.ts';
 
-/** Creates `<path>/sign-out` and `<path>/signed-out`, which end the browser's sessions here, and then at the provider. */
+/**
+ * Creates `<path>/sign-out` and `<path>/signed-out`, which end the browser's sessions here, and then at the provider. `sessions`:
+ * those of the hosts where the pages are.
+ */
 export function createSignOut(options: {
   readonly area: WebArea;
-  readonly sessions: BrowserSessions;
+  readonly sessions: Pick<BrowserSessions, 'end' | 'forgetting'>;
   readonly providers: readonly PageProvider[];
   /** Creates an unguessable `state` for a sign-out at the provider. */
   readonly newState: () => string;
@@ -18,8 +22,13 @@ export function createSignOut(options: {
   const signedOut = `${area.path}/signed-out`;
   const providerOf = ({ method }: Session) => providers.find(({ name }) => name === method);
 
+  const siteAt = ({ namedHost }: Exchange) => (namedHost === null ? area.site : area.siteOn(namedHost));
+  /** Origin to which a provider leads back: no provider knows those of named hosts. */
+  const originAt = ({ namedHost, host }: Exchange) =>
+    namedHost === null ? area.originAt(host) : area.site.origins[0];
+
   return [
-    shownPage(`${area.path}/sign-out`, async () => pageReply(signOutPage(area.site))),
+    shownPage(`${area.path}/sign-out`, async ({ exchange }) => pageReply(signOutPage(siteAt(exchange)))),
     formAction(area, `${area.path}/sign-out`, async ({ exchange }) => {
       const ended = await sessions.end(exchange);
       const forgetting = sessions.forgetting(exchange);
@@ -29,15 +38,16 @@ export function createSignOut(options: {
       });
       if (first === undefined) return redirection(303, signedOut, forgetting);
       const { session, provider } = first;
-      const back = `${area.originAt(exchange.host)}${signedOut}`;
+      const back = originAt(exchange) + signedOut;
       const url = await endSessionUrlOf(provider, session, back, options.newState());
       if (url === null) return redirection(303, `${signedOut}?provider=${provider.name}`, forgetting);
-      return leaving(url, endSessionPage(area.site, { provider: provider.label, url }), forgetting);
+      const page = endSessionPage(siteAt(exchange), { provider: provider.label, url });
+      return leaving(url, page, forgetting, exchange.namedHost);
     }),
     shownPage(signedOut, async ({ exchange }) => {
       const name = new URLSearchParams(exchange.query).get('provider');
       const stillSignedInAt = providers.find((provider) => provider.name === name)?.label ?? null;
-      return pageReply(signedOutPage(area.site, { stillSignedInAt }));
+      return pageReply(signedOutPage(siteAt(exchange), { stillSignedInAt }));
     }),
   ];
 }
