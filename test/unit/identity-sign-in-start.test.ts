@@ -14,6 +14,27 @@ t.test('a start is recognised by its ticket, also in another process', (t) => {
   t.end();
 });
 
+t.test('a start keeps the host to which it leads', (t) => {
+  const towardsHost = { address: 'https://wiki.example/a?b=ä#c', start: 'x'.repeat(43), isAgain: true };
+  const led = starts.begin({ ...begun, returnTo: null, towardsHost });
+  t.strictSame(starts.open(led.ticket), led);
+  t.strictSame(led.towardsHost, towardsHost);
+  t.equal(start.towardsHost, null);
+  t.end();
+});
+
+t.test('a ticket that was sealed before starts could lead to hosts is opened', (t) => {
+  const ticket =
+    'RJaG1aLtPXneatzDMSZurVb9obxMGwcA3Kac1gXsgyZa6LZ70gicWsgXg1VzPBRrlCCGj77HxbwSRZivP31UAODaEi7q7AdO';
+  t.match(starts.open(ticket), {
+    provider: 'pages staff',
+    expires: 1_800_000_000_000,
+    returnTo: '/app?x=1',
+    towardsHost: null,
+  });
+  t.end();
+});
+
 t.test('its values fit their parameters', (t) => {
   t.match(start.ticket, /^[\w-]{70,200}$/);
   t.match(start.binding, /^[\w-]{43}$/);
