@@ -46,6 +46,12 @@ wait "$debian"
 wait "$npm"
 if [[ ${1:-} == ci ]]; then exit 0; fi
 
+# Of `npm run example:hosts`.
+node_modules/.bin/node --input-type=module -e '
+  const { installApplications } = await import(process.cwd() + "/examples/many-hosts/applications.ts");
+  installApplications("node_modules/.cache/example-hosts");
+'
+
 from_debian thunderbird
 [[ -x /usr/sbin/mount.davfs ]] || from_debian davfs2
 # An environment each: what they need of the same libraries doesn't agree.
