@@ -207,6 +207,7 @@ function network(): Record<string, Schema> {
       labels,
       hosts: anyObjects,
       tls: anyObjects,
+      tlsSecrets: stringMap,
     }),
     httpRoute: exactly({
       enabled: boolean,

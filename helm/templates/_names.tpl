@@ -84,7 +84,7 @@ default
 {{- include "postern.hostOf" .Values.config.base_url -}}
 {{- end -}}
 
-{{/* That of base_url, and that of the console if it has one of its own, as a JSON array. */}}
+{{/* That of base_url, that of the console if it has one of its own, and those of `hosts`, as a JSON array. */}}
 {{- define "postern.publicHosts" -}}
 {{- $hosts := list (include "postern.publicHost" .) }}
 {{- $web := .Values.config.web | default dict }}
@@ -93,10 +93,13 @@ default
 {{- if kindIs "string" $origin }}
 {{- with include "postern.hostOf" $origin }}{{ $hosts = append $hosts . }}{{ end }}
 {{- end }}
+{{- range .Values.config.hosts }}
+{{- with include "postern.hostOf" . }}{{ $hosts = append $hosts . }}{{ end }}
+{{- end }}
 {{- toJson $hosts }}
 {{- end -}}
 
-{{/* The host of an http or https address; nothing for anything else. */}}
+{{/* The host of an http or https address, which may be a wildcard; nothing for anything else. */}}
 {{- define "postern.hostOf" -}}
-{{- toString . | lower | regexFind "^https?://([a-z0-9._-]+|\\[[0-9a-f:.]+\\])" | trimPrefix "http://" | trimPrefix "https://" -}}
+{{- toString . | lower | regexFind "^https?://((\\*\\.)?[a-z0-9._-]+|\\[[0-9a-f:.]+\\])" | trimPrefix "http://" | trimPrefix "https://" -}}
 {{- end -}}

@@ -140,7 +140,24 @@
 - {{ $kind }} is enabled, but its host is not given and config.base_url is not written out.
 {{- end }}
 {{- end }}
+{{- range $kind, $hosts := dict "ingress" .Values.ingress.hosts "httpRoute" .Values.httpRoute.hostnames }}
+{{- if and (index $.Values $kind "enabled") (not $hosts) }}
+{{- range $index, $origin := $.Values.config.hosts }}
+{{- if not (kindIs "string" $origin) }}
+- {{ $kind }} is enabled, but its hosts are not given and config.hosts[{{ $index }}] is not written out.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if .Values.ingress.enabled }}
+{{- $names := list }}
+{{- range .Values.ingress.hosts }}{{ $names = append $names .host }}{{ end }}
+{{- $names = $names | default (include "postern.publicHosts" . | fromJsonArray) }}
+{{- range $host, $_ := .Values.ingress.tlsSecrets }}
+{{- if not (has $host $names) }}
+- ingress.tlsSecrets has {{ $host }}, which is no host of the ingress; its hosts are {{ join ", " $names }}.
+{{- end }}
+{{- end }}
 {{- range $index, $entry := .Values.ingress.hosts }}
 {{- if not $entry.host }}
 - ingress.hosts[{{ $index }}] has no host; it would take the requests of every host.
