@@ -52,8 +52,8 @@ export interface HostBrowser {
 
 const maxSteps = 20;
 
-/** Creates a browser without cookies. */
-export function createHostBrowser({ api }: Pick<TestGateway, 'api'>): HostBrowser {
+/** Creates a browser without cookies. `gateway`: its client is asked anew for each request. */
+export function createHostBrowser(gateway: Pick<TestGateway, 'api'>): HostBrowser {
   const jars = new Map<string, Map<string, string>>();
   function cookiesAt(origin: string): Map<string, string> {
     const { hostname } = new URL(origin);
@@ -66,7 +66,7 @@ export function createHostBrowser({ api }: Pick<TestGateway, 'api'>): HostBrowse
     const { host, pathname, search } = new URL(url);
     const jar = cookiesAt(url);
     const cookie = [...jar].map((pair) => pair.join('=')).join('; ');
-    const response = await api.send({
+    const response = await gateway.api.send({
       method: method ?? (form === undefined ? 'GET' : 'POST'),
       path: pathname + search,
       ...(form !== undefined && { form }),
