@@ -25,6 +25,8 @@ export interface DescribedScope {
 
 /** A route on which API keys are accepted; `scopes` by method name, `read` and `write`, or by `*` for every method. */
 export interface KeyRoute {
+  /** Origin of its host, where `*` may stand for the first label; omitted: every host that no entry of `hosts` names. */
+  readonly origin?: string;
   readonly path: string;
   readonly exact: boolean;
   readonly scopes: Readonly<Record<string, readonly string[]>>;

@@ -13,6 +13,7 @@ import { PasswordSignIn } from '../endpoints/password-sign-in.ts';
 import { SignIn } from '../endpoints/sign-in.ts';
 import { type CookieAttributes, setCookie } from '../http/cookies.ts';
 import type { IsKnownOrigin } from '../http/foreign-page.ts';
+import { nameOfOrigin } from '../rules/name-of-origin.ts';
 import type { Assertions } from './assertions.ts';
 import type { BrowserParts } from './browser.ts';
 import type { LastingParts } from './lasting-parts.ts';
@@ -110,10 +111,12 @@ function describedScopes(config: Config): readonly DescribedScope[] {
 }
 
 /** The routes that accept keys; public routes need none. */
-function keyRoutes({ routes }: Config): readonly KeyRoute[] {
+function keyRoutes({ hosts = [], routes }: Config): readonly KeyRoute[] {
+  const origins = new Map(hosts.map((origin) => [nameOfOrigin(origin), origin]));
   return routes
     .filter((route) => !route.public && route.accept.includes('api_key'))
-    .map(({ exact, prefix, scopes }) => ({
+    .map(({ host, exact, prefix, scopes }) => ({
+      ...(host !== undefined && { origin: origins.get(host)! }),
       path: exact ?? prefix!,
       exact: exact !== undefined,
       scopes: Array.isArray(scopes) ? { '*': scopes } : scopes,

@@ -58,6 +58,11 @@ t.test('a command calls the first route that takes the key', async (t) => {
     t.strictSame(callOf(routes, new Set(held)), call, held.join(' '));
   const open = [{ path: '/', exact: false, scopes: { '*': [] } }];
   t.strictSame(callOf(open, new Set()), { method: 'GET', path: '/' });
+  const origin = 'https://wiki.acme.example.com';
+  const ofHost = [{ ...open[0], origin }];
+  t.strictSame(callOf(ofHost, new Set()), { method: 'GET', path: '/', origin }, 'at the host of the route');
+  const ofWildcard = [{ ...open[0], origin: 'https://*.preview.acme.dev' }];
+  t.strictSame(callOf(ofWildcard, new Set()), null, 'a wildcard is no address');
 });
 
 t.test('a shell takes the address of a command as one word', async (t) => {

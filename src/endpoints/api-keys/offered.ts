@@ -39,6 +39,12 @@ export const apiKeysScopes: EndpointDefinition = {
 };
 
 const keyRoute = z.object({
+  origin: z
+    .string()
+    .optional()
+    .describe(
+      'Origin of its host, where `*` may stand for the first label; absent on routes of every other host.',
+    ),
   path: z.string(),
   exact: z
     .boolean()

@@ -7,11 +7,12 @@ import { Copyable, html, Problem } from './show.js';
 
 /**
  * @typedef {{
+ *   readonly origin?: string,
  *   readonly path: string,
  *   readonly exact: boolean,
  *   readonly scopes: Readonly<Record<string, readonly string[]>>,
  * }} Route
- * @typedef {{ readonly method: string, readonly path: string }} Call
+ * @typedef {{ readonly method: string, readonly path: string, readonly origin?: string | undefined }} Call
  */
 
 /** Reads of Postern's own API, below its path, by the scope that each takes, with the key of `endpoints` that turns it off. */
@@ -33,14 +34,20 @@ const methodOf = (entry) => ({ '*': 'GET', read: 'GET', write: 'POST' })[entry] 
  * @returns {Call | null}
  */
 export function callOf(routes, held) {
-  const calls = routes.flatMap(({ path, exact, scopes }) =>
+  // A wildcard is no address.
+  const callable = routes.filter(({ origin }) => origin === undefined || !origin.includes('*'));
+  const calls = callable.flatMap(({ origin, path, exact, scopes }) =>
     Object.entries(scopes)
       // An entry of its own goes before `read` and `write`.
       .filter(([entry, needed]) => {
         const method = methodOf(entry);
         return (entry === method || scopes[method] === undefined) && needed.every((scope) => held.has(scope));
       })
-      .map(([entry]) => ({ method: methodOf(entry), path: exact || path === '/' ? path : `${path}/` })),
+      .map(([entry]) => ({
+        method: methodOf(entry),
+        path: exact || path === '/' ? path : `${path}/`,
+        ...(origin !== undefined && { origin }),
+      })),
   );
   return calls.find(({ method }) => method === 'GET') ?? calls[0] ?? null;
 }
@@ -89,7 +96,7 @@ export function Command({ apiKey, secret, routes }) {
   if (found === null)
     return html`<p>No route of the service takes this key: it lacks the scopes that they need.</p>`;
   const method = found.method === 'GET' ? '' : `-X ${shellWord(found.method)} `;
-  const command = `curl ${method}${shellWord(origin + found.path)} \\\n  -H ${secret}`;
+  const command = `curl ${method}${shellWord((call?.origin ?? origin) + found.path)} \\\n  -H ${secret}`;
   return html`
     <p>
       ${call === null ? 'No route of the service takes this key. It can call Postern itself:' : 'This calls the service with it; append the path you want to call:'}
