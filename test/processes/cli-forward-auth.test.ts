@@ -47,6 +47,18 @@ t.test('the configuration of a proxy is printed from the running one', async (t)
 
   t.match(await print('caddy'), { code: 2, stderr: /forward_auth has no listener with mode caddy/ });
   t.match(await print('apache'), { code: 2, stderr: /the proxy must be one of nginx, ingress-nginx, / });
+  const hosts = ['https://wiki.acme.example.com'];
+  const forBrowsers = { web: {}, hosts, forward_auth: [{ mode: 'envoy', port: 8081, browser: true }] };
+  writeFileSync(file, stringify({ ...testConfig(''), ...forBrowsers, upstreams, listen: { port: 8080 } }));
+  t.match((await print('envoy')).stdout, /domains:\n +- wiki\.acme\.example\.com\n/);
+  t.match(await print('gateway-api'), {
+    code: 2,
+    stderr: /gateway-api can't be printed for a listener with browser/,
+  });
+  const ofIngress = { ...forBrowsers, forward_auth: [{ mode: 'ingress_nginx', port: 8081 }] };
+  writeFileSync(file, stringify({ ...testConfig(''), ...ofIngress, upstreams, listen: { port: 8080 } }));
+  t.match(await print('ingress-nginx'), { code: 2, stderr: /ingress-nginx can't tell hosts apart/ });
+  writeFileSync(file, stringify({ ...testConfig(''), upstreams, forward_auth, listen: { port: 8080 } }));
   for (const [option, value] of [
     ['--service', 'app'],
     ['--service', 'unix:/run/app'],

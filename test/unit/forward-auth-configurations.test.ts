@@ -58,6 +58,83 @@ t.test('docs/forward-auth.md links every printed file, and shows one; UPDATE=1 r
   t.equal(readFileSync(page, 'utf8'), expected);
 });
 
+const hosts = [
+  'https://wiki.acme.example.com',
+  'https://files.example.org:8443',
+  'https://*.preview.acme.dev',
+];
+/** A service for each host, and people in browsers. */
+const ofHosts = {
+  web: {},
+  hosts,
+  upstreams: Object.fromEntries(
+    ['app', 'wiki', 'files', 'preview'].map((name) => [name, { url: `http://${name}.internal:9000` }]),
+  ),
+  routes: [
+    { prefix: '/', upstream: 'app', browser: true },
+    { host: 'wiki.acme.example.com', prefix: '/', upstream: 'wiki', browser: true },
+    { host: 'files.example.org', prefix: '/', upstream: 'files', browser: true },
+    { host: '*.preview.acme.dev', prefix: '/', upstream: 'preview', browser: true },
+  ],
+  forward_auth: decisionModes.map((mode, index) => ({
+    ...{ mode, port: 8081 + index },
+    browser: mode !== 'ingress_nginx',
+  })),
+};
+const withHosts = printedProxies.filter((proxy) => !['ingress-nginx', 'gateway-api'].includes(proxy));
+
+t.test('examples/forward-auth-hosts has those for several hosts; UPDATE=1 rewrites it', async (t) => {
+  const folder = `${examples}-hosts`;
+  for (const proxy of withHosts)
+    for (const [name, content] of Object.entries(printProxyConfiguration(config(ofHosts), proxy, {}))) {
+      const path = join(folder, proxy, name);
+      if (process.env.UPDATE) {
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, content);
+      }
+      t.equal(readFileSync(path, 'utf8'), content, path);
+      t.match(readFileSync(page, 'utf8'), `](../examples/forward-auth-hosts/${proxy}/${name})`);
+      if (/\.ya?ml$/.test(name))
+        for (const { errors } of parseAllDocuments(content)) t.strictSame(errors, [], path);
+    }
+});
+
+t.test('each host has its service, or the one of --service', async (t) => {
+  for (const proxy of withHosts) {
+    const print = (options: object) =>
+      Object.values(printProxyConfiguration(config(ofHosts), proxy, options)).join('\n');
+    for (const name of ['app', 'wiki', 'files', 'preview']) {
+      t.match(print({}), `${name}.internal`, `${proxy}: ${name}`);
+      t.notMatch(print({ service: 'http://one.internal:9000' }), `${name}.internal`, proxy);
+    }
+    t.match(print({}), proxy === 'nginx' ? '$postern_host:8443;' : 'files.example.org:8443', proxy);
+    const printed = (config: object) => () => printProxyConfiguration(config as never, proxy, {});
+    t.doesNotThrow(
+      printed(config({ ...ofHosts, web: { console: { base_url: 'https://console.acme.example.com' } } })),
+    );
+  }
+});
+
+t.test('hosts are told apart where a listener has no browser, too, and not without both', async (t) => {
+  const { hosts: _, ...withoutHosts } = ofHosts;
+  const routes = ofHosts.routes.slice(0, 1);
+  const noBrowser = { forward_auth: decisionModes.map((mode, index) => ({ mode, port: 8081 + index })) };
+  for (const proxy of withHosts) {
+    const print = (more: object) =>
+      Object.values(printProxyConfiguration(config(more), proxy, {})).join('\n');
+    t.match(print({ ...ofHosts, ...noBrowser }), 'wiki.acme.example.com', proxy);
+    t.match(print({ ...withoutHosts, routes }), 'acme.example.com', `${proxy}: base_url alone`);
+    t.notMatch(print({ ...withoutHosts, routes, ...noBrowser }), 'acme.example.com', proxy);
+  }
+  t.throws(() => printProxyConfiguration(config(ofHosts), 'ingress-nginx', {}), {
+    message: /^ingress-nginx can't /,
+  });
+  t.throws(() => printProxyConfiguration(config(ofHosts), 'gateway-api', {}), {
+    message: /^gateway-api can't /,
+  });
+  t.doesNotThrow(() => printProxyConfiguration(config({ ...ofHosts, ...noBrowser }), 'gateway-api', {}));
+});
+
 t.test('a template fails for a hole without a value', async (t) => {
   t.throws(() => fillTemplate('server {{decisions}};', {}), { message: 'no value for {{decisions}}' });
   t.throws(() => fillTemplate('{{#tls}}\nssl\n{{/tls}}', {}), { message: 'no value for {{tls}}' });

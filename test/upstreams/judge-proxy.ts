@@ -12,12 +12,16 @@ import type { SeenRequest } from '../support/servers/recording-upstream.ts';
 import { type AskingProxy, askingProxies } from './asking-proxies.ts';
 import { judgeNames } from './judge-names.ts';
 import { judgeFlow, judgeWhole } from './judge-whole.ts';
-import { manyScopes, type ProxyBench, startBench, takeSeen } from './proxy-bench.ts';
+import { type Asking, manyScopes, type ProxyBench, startBench, takeSeen } from './proxy-bench.ts';
 
 /** Runs all checks against one proxy, configured by what is printed for it. */
-export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Promise<void> {
+export async function judgeProxy(
+  t: Test,
+  name: keyof typeof askingProxies,
+  asking: Asking = {},
+): Promise<void> {
   const proxy: AskingProxy = askingProxies[name];
-  const bench = await startBench(t, name, proxy);
+  const bench = await startBench(t, name, proxy, asking);
   if (bench === undefined) return;
   await t.test('who gets where', (t) => judgeMatrix(t, bench, proxy));
   await t.test('a revoked key is refused by the next request', (t) => judgeRevocation(t, bench));
@@ -41,7 +45,7 @@ export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Pro
   });
   await t.test('cookies', (t) => judgeCookies(t, bench));
   await t.test('an application gets its own Authorization, and nothing of ours', (t) =>
-    judgeOwn(t, name, proxy),
+    judgeOwn(t, name, proxy, asking),
   );
   await t.test('the log has the address of the client', (t) => judgeAddress(t, bench));
   await t.test('a body reaches the service, and not Postern', async (t) => {
@@ -54,7 +58,7 @@ export async function judgeProxy(t: Test, name: keyof typeof askingProxies): Pro
     judgeWhole(t, bench),
   );
   await t.test('a body reaches the service as it comes', (t) => judgeFlow(t, bench));
-  if (!proxy.isPartial) await judgeOwnPart(t, name, proxy, bench);
+  if (!proxy.isPartial) await judgeOwnPart(t, name, proxy, bench, asking);
   await t.test('without Postern nothing reaches the service', async (t) => {
     await bench.stop();
     for (const path of ['/api/open/x', '/api/store/x', '/elsewhere']) {
@@ -108,13 +112,18 @@ async function judgeCookies(t: Test, bench: ProxyBench): Promise<void> {
 }
 
 /** What a route passes reaches the service as it came; what is ours reaches no service. */
-async function judgeOwn(t: Test, name: keyof typeof askingProxies, proxy: AskingProxy): Promise<void> {
+async function judgeOwn(
+  t: Test,
+  name: keyof typeof askingProxies,
+  proxy: AskingProxy,
+  asking: Asking,
+): Promise<void> {
   const routes = [
     { prefix: '/api/own', upstream: 'app', authorization: 'pass', public: true },
     { prefix: '/api/open', upstream: 'app', public: true },
     { prefix: '/api', upstream: 'app' },
   ];
-  const bench = await startBench(t, name, proxy, { config: { routes } });
+  const bench = await startBench(t, name, proxy, { ...asking, config: { ...asking.config, routes } });
   if (bench === undefined) return;
   const { key, bearer, send } = bench;
   const session = `Authorization: Bearer ${bearer}`;
@@ -154,8 +163,9 @@ async function judgeOwnPart(
   name: keyof typeof askingProxies,
   proxy: AskingProxy,
   bench: ProxyBench,
+  asking: Asking,
 ): Promise<void> {
-  await t.test('it asks over TLS, and no one but us', (t) => judgeTls(t, name, proxy));
+  await t.test('it asks over TLS, and no one but us', (t) => judgeTls(t, name, proxy, asking));
   await t.test('own paths are Postern’s', async (t) => {
     t.equal(await bench.send('GET /.well-known/jwks.json HTTP/1.1'), 200);
     t.equal(await bench.send('GET /api/admin/api-keys/ HTTP/1.1', [`X-API-Key: ${bench.key}`]), 200);
@@ -364,7 +374,7 @@ async function judgeAddress(t: Test, bench: ProxyBench): Promise<void> {
 }
 
 /** With a certificate for the host that is printed, from an authority that is trusted, and with others. */
-async function judgeTls(t: Test, name: string, proxy: AskingProxy): Promise<void> {
+async function judgeTls(t: Test, name: string, proxy: AskingProxy, asking: Asking): Promise<void> {
   const folder = temporaryFolder(t);
   chmodSync(folder, 0o755);
   const [trusted, other] = [makeAuthority(folder, 'trusted'), makeAuthority(folder, 'other')];
@@ -379,7 +389,7 @@ async function judgeTls(t: Test, name: string, proxy: AskingProxy): Promise<void
   for (const [kind, certificate] of Object.entries(certificates))
     await t.test(kind, async (t) => {
       const isTrusted = kind === 'good';
-      const bench = await startBench(t, name, proxy, { tls: { certificate, caFile }, isTrusted });
+      const bench = await startBench(t, name, proxy, { ...asking, tls: { certificate, caFile }, isTrusted });
       if (bench === undefined) return;
       const withKey = await bench.send('GET /api/store/x HTTP/1.1', [`X-API-Key: ${bench.key}`]);
       if (isTrusted) {

@@ -1,19 +1,14 @@
-import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import { printProxyConfiguration } from '../../src/forward-auth/printed/configurations.ts';
 import { connectRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Forwarding, startForwarding } from '../support/gateway/forwarding.ts';
-import { guardProcess } from '../support/gateway/guarded-process.ts';
 import type { Certificate } from '../support/servers/certificates.ts';
 import { guessPort } from '../support/servers/loopback-port.ts';
 import type { SeenRequest } from '../support/servers/recording-upstream.ts';
 import type { AskingProxy } from './asking-proxies.ts';
-import { endServer } from './real-server.ts';
+import { runProxy } from './proxy-program.ts';
 
 const routes = [
   { prefix: '/api/store', upstream: 'app', scopes: { read: ['store:read'], write: ['store:write'] } },
@@ -51,26 +46,10 @@ export interface Asking {
   readonly edit?: (text: string) => string;
   /** Further sections of the gateway's configuration. */
   readonly config?: object;
+  /** Whether browsers are served; by default they aren't. */
+  readonly browser?: boolean;
   /** Whether answers carry an assertion; by default they do. */
   readonly isSigned?: boolean;
-}
-
-/** What is printed, with other authorities: the system's are in no test's hand. */
-function trusting(caFile: string, files: Readonly<Record<string, string>>): Record<string, string> {
-  const replaced = (text: string) =>
-    text.replaceAll('/etc/ssl/certs/ca-certificates.crt', caFile).replaceAll('@system-ca', caFile);
-  return Object.fromEntries(Object.entries(files).map(([name, text]) => [name, replaced(text)]));
-}
-
-/** What is printed, with the folder of the test in place of the proxy's. */
-function placed(folder: string, files: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(files);
-  return Object.fromEntries(
-    entries.map(([name, text]) => [
-      name,
-      text.replaceAll(/\/(?:etc\/traefik|run\/haproxy)\//g, `${folder}/`),
-    ]),
-  );
 }
 
 /** Starts both with ports that are likely free, and with others if one was taken. */
@@ -87,7 +66,7 @@ async function tryBench(
   t: Test,
   name: string,
   proxy: AskingProxy,
-  { tls, isTrusted = true, edit, config: sections, isSigned = true }: Asking = {},
+  { tls, isTrusted = true, edit, config: sections, isSigned = true, browser = false }: Asking = {},
 ): Promise<ProxyBench | undefined> {
   const program = proxy.find();
   if (program === undefined) {
@@ -101,6 +80,7 @@ async function tryBench(
       {
         mode: proxy.mode,
         port: decisionPort,
+        browser,
         // Clients come from others, and so does no proxy.
         proxies: ['127.0.0.1'],
         ...(isSigned && { assertion: { audience: 'app' } }),
@@ -112,32 +92,11 @@ async function tryBench(
     ...sections,
   });
   const { config } = loadConfig(forwarding.configFile, process.env);
-  const folder = mkdtempSync(join(tmpdir(), 'postern-proxy-'));
-  // A server that is started as root serves as somebody else.
-  chmodSync(folder, 0o755);
-  const write = (files: Readonly<Record<string, string>>) => {
-    for (const [file, content] of Object.entries(files))
-      writeFileSync(join(folder, file), edit?.(content) ?? content);
-  };
   const { url: service } = forwarding.upstream;
   const options = { listen: `127.0.0.1:${proxyPort}`, service, ...(tls && { host: 'localhost' }) };
   const printed = printProxyConfiguration(config!, proxy.printed, options);
-  write(placed(folder, tls === undefined ? printed : trusting(tls.caFile, printed)));
-  write(proxy.more?.(folder, { port: proxyPort, service: forwarding.upstream.url }) ?? {});
-  const log = join(folder, 'output');
-  const output = openSync(log, 'a');
-  const env = {
-    ...process.env,
-    ...{ HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
-    // Go's programs take the system's authorities from there.
-    ...(tls && { SSL_CERT_FILE: tls.caFile }),
-  };
-  const child = spawn(program, proxy.args(folder), { cwd: '/', stdio: ['ignore', output, output], env });
-  guardProcess(child);
-  t.teardown(async () => {
-    await endServer(child);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const started = { port: proxyPort, service, ...(tls && { caFile: tls.caFile }), ...(edit && { edit }) };
+  const running = runProxy(t, program, proxy, printed, started);
   const send: ProxyBench['send'] = async (
     requestLine,
     lines = [],
@@ -159,19 +118,18 @@ async function tryBench(
   };
   let ready = 0;
   await eventually(`${name} on port ${proxyPort}`, async () => {
-    if (child.exitCode !== null) return true;
+    if (running.hasEnded()) return true;
     ready = await send('GET /api/open/ready HTTP/1.1').catch(() => 0);
     return isTrusted ? ready === 200 : ready !== 0;
   }).catch(() => {});
-  if (child.exitCode !== null || (isTrusted && ready !== 200))
-    throw new Error(readFileSync(log, 'utf8').slice(-3000));
+  if (running.hasEnded() || (isTrusted && ready !== 200)) throw new Error(running.output().slice(-3000));
   forwarding.upstream.seen.length = 0;
   return {
     ...forwarding,
     proxyPort,
     isRoomy: edit === undefined,
     send,
-    output: () => readFileSync(log, 'utf8'),
+    output: running.output,
   };
 }
 

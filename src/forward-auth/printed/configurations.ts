@@ -4,8 +4,11 @@ import { basename, join } from 'node:path';
 import type { DecisionMode } from '../../config/sections/forward-auth.ts';
 import type { Config } from '../../config/sections/schema.ts';
 import { identityPrefix } from '../../rules/known-headers.ts';
-import { isAnyAddress, type PlanOptions, type ProxyPlan, planProxy, type ServerAddress } from './plan.ts';
+import { isAnyAddress, type ServerAddress } from './addresses.ts';
+import { type PlanOptions, type ProxyPlan, planProxy } from './plan.ts';
+import { ownPattern } from './plan-hosts.ts';
 import { fillTemplate, type Holes } from './template.ts';
+import { traefikHost, traefikPaths } from './traefik-hosts.ts';
 
 /** Contents of the files of a proxy's configuration, by file name. */
 export type ProxyFiles = Readonly<Record<string, string>>;
@@ -15,6 +18,10 @@ interface Printer {
   readonly mode: DecisionMode;
   /** Paths in `forward-auth/templates/`. */
   readonly templates: readonly string[];
+  /** Paths of the templates that tell hosts apart; a text: the reason why there are none. */
+  readonly templatesOfHosts: readonly string[] | string;
+  /** The reason why none can be printed for a listener with `browser`. */
+  readonly noBrowsers?: string;
   /** Values for holes besides the members of the plan. Throws a RangeError for a plan that the proxy doesn't support. */
   readonly holes: (plan: ProxyPlan) => Holes;
 }
@@ -23,16 +30,19 @@ const printers: Readonly<Record<string, Printer>> = {
   nginx: {
     mode: 'nginx',
     templates: ['nginx/postern.conf'],
+    templatesOfHosts: ['nginx/hosts/postern.conf'],
     holes: (plan) => {
       requireNames('nginx', plan);
       const { deleted, reserved, describing } = plan;
       const hidden = [...deleted, ...reserved, ...describing].filter((name) => name !== 'x-real-ip');
-      return { hidden, ownPattern: ownPattern(plan) };
+      return { hidden, ownPattern: ownPattern(plan.ownAreas) };
     },
   },
   'ingress-nginx': {
     mode: 'ingress_nginx',
     templates: ['ingress-nginx/ingress.yaml'],
+    templatesOfHosts:
+      "can't tell hosts apart: it finds the service by an absolute target, and describes what the client wrote into Host",
     // The controller sets the last one itself when it asks, but leaves a client's header for the service.
     holes: ({ copied, describing, reserved }) => {
       const own = ['Authorization', 'X-API-Key', ...describing, 'X-Auth-Request-Redirect'];
@@ -42,18 +52,22 @@ const printers: Readonly<Record<string, Printer>> = {
   traefik: {
     mode: 'traefik',
     templates: ['traefik/traefik.yml', 'traefik/postern.yml'],
-    holes: ({ ownAreas, deleted, reserved, describing }) => ({
-      ownRule: ownAreas.map((area) => `Path(\`${area}\`) || PathPrefix(\`${area}/\`)`).join(' || '),
+    templatesOfHosts: ['traefik/traefik.yml', 'traefik/hosts/postern.yml'],
+    holes: ({ ownAreas, hosts, deleted, reserved, describing }) => ({
+      ownRule: traefikPaths(ownAreas),
+      hosts: hosts?.map(traefikHost) ?? [],
       hidden: [...deleted, ...reserved, ...describing],
     }),
   },
   caddy: {
     mode: 'caddy',
     templates: ['caddy/Caddyfile'],
-    holes: ({ listen, ownAreas, copied, deleted, describing, identity, reserved, passed }) => ({
+    templatesOfHosts: ['caddy/hosts/Caddyfile'],
+    holes: ({ listen, ownAreas, hosts, copied, deleted, describing, identity, reserved, passed }) => ({
       passesNone: passed.length === 0,
       boundHosts: isAnyAddress(listen.host) ? [] : [listen.host],
-      ownPaths: ownAreas.flatMap((area) => [area, `${area}/*`]).join(' '),
+      ownPaths: caddyPaths(ownAreas),
+      hosts: hosts?.map((host) => ({ ...host, ownPaths: caddyPaths(host.ownAreas) })) ?? [],
       copiedNames: copied.join(' '),
       // Caddy removes all that begins with X-Auth-, or, where some of it passes, what it must not send; Postern refuses the rest.
       hidden:
@@ -65,11 +79,15 @@ const printers: Readonly<Record<string, Printer>> = {
   haproxy: {
     mode: 'haproxy',
     templates: ['haproxy/haproxy.cfg', 'haproxy/postern.lua'],
+    templatesOfHosts: ['haproxy/hosts/haproxy.cfg', 'haproxy/postern.lua'],
     holes: (plan) => {
       requireNames('HAProxy', plan);
-      const { listen, copied, passed } = plan;
+      const { listen, copied, passed, hosts, pageAreas } = plan;
       return {
-        ownPattern: ownPattern(plan),
+        namesHosts: hosts !== null,
+        hasConsole: hosts?.some(({ isForPagesAlone }) => isForPagesAlone) ?? false,
+        pagesPattern: ownPattern(pageAreas),
+        ownPattern: ownPattern(plan.ownAreas),
         // A file in HAProxy's own directory: any process could take over an abstract socket while HAProxy stops, and
         // connect to it while HAProxy runs.
         questions: `unix@/run/haproxy/postern-${listen.host.replaceAll(':', '_')}-${listen.port}.sock`,
@@ -81,13 +99,26 @@ const printers: Readonly<Record<string, Printer>> = {
       };
     },
   },
-  envoy: { mode: 'envoy', templates: ['envoy/envoy.yaml'], holes: (plan) => envoyHoles(plan, 'http') },
+  envoy: {
+    mode: 'envoy',
+    templates: ['envoy/envoy.yaml'],
+    templatesOfHosts: ['envoy/hosts/envoy.yaml'],
+    holes: (plan) => envoyHoles(plan, 'http'),
+  },
   'envoy-grpc': {
     mode: 'envoy_grpc',
     templates: ['envoy/envoy.yaml'],
+    templatesOfHosts: ['envoy/hosts/envoy.yaml'],
     holes: (plan) => envoyHoles(plan, 'grpc'),
   },
-  'gateway-api': { mode: 'envoy', templates: ['gateway-api/httproute.yaml'], holes: () => ({}) },
+  'gateway-api': {
+    mode: 'envoy',
+    templates: ['gateway-api/httproute.yaml'],
+    templatesOfHosts: ['gateway-api/httproute.yaml'],
+    noBrowsers:
+      "can't be printed for a listener with browser, as implementations differ in what browsers get of a refusal: take envoy",
+    holes: () => ({}),
+  },
 };
 
 /** Names of the proxies whose configuration can be printed. */
@@ -95,10 +126,14 @@ export const printedProxies: readonly string[] = Object.keys(printers);
 
 /** Returns the files for a proxy that asks the first listener of its mode. Throws a RangeError that says what is wrong. */
 export function printProxyConfiguration(config: Config, proxy: string, options: PlanOptions): ProxyFiles {
-  const { mode, templates, holes } = printers[proxy]!;
+  const { mode, holes, ...printer } = printers[proxy]!;
   const listener = config.forward_auth.find((each) => each.mode === mode);
   if (listener === undefined) throw new RangeError(`forward_auth has no listener with mode ${mode}`);
   const plan = planProxy(config, listener, options);
+  const templates = plan.hosts === null ? printer.templates : printer.templatesOfHosts;
+  if (listener.browser && printer.noBrowsers !== undefined)
+    throw new RangeError(`${proxy} ${printer.noBrowsers}`);
+  if (typeof templates === 'string') throw new RangeError(`${proxy} ${templates}`);
   const filled = { ...plan, ...holes(plan) };
   const folder = join(import.meta.dirname, '../templates');
   return Object.fromEntries(
@@ -106,31 +141,45 @@ export function printProxyConfiguration(config: Config, proxy: string, options: 
   );
 }
 
-function envoyHoles({ decisions, gateway, service }: ProxyPlan, protocol: 'http' | 'grpc'): Holes {
+/** The paths of areas, with all below them, as Caddy matches them. */
+function caddyPaths(areas: readonly string[]): string {
+  return areas.flatMap((area) => [area, `${area}/*`]).join(' ');
+}
+
+function envoyHoles({ decisions, gateway, service, hosts }: ProxyPlan, protocol: 'http' | 'grpc'): Holes {
   const cluster = (name: string, address: ServerAddress) => {
     const isName = isIP(address.host) === 0;
     return { ...address, name, isName, nameKind: isName ? 'DNS' : 'IP_ADDRESS', http2: false };
   };
+  const services =
+    hosts === null
+      ? [cluster('service', service)]
+      : hosts
+          .filter(({ hasService }) => hasService)
+          .map((host) => cluster(`service_${host.id}`, host.service));
   return {
     http: protocol === 'http',
     grpc: protocol === 'grpc',
     clusters: [
       { ...cluster('decisions', decisions), http2: protocol === 'grpc' },
       cluster('postern', gateway),
-      cluster('service', service),
+      ...services,
     ],
+    hosts:
+      hosts?.map((host) => ({
+        ...host,
+        told: (host.isWildcard ? '%REQ(:AUTHORITY)%' : host.name) + host.port,
+        // RE2 programs in Envoy are short: the domain has matched the suffix, and the number of labels is left.
+        labels: `[^.]+${'\\.[^.]+'.repeat(host.suffix.split('.').length - 1)}`,
+      })) ?? [],
   };
 }
 
 /** Throws a RangeError if an IP address is reached over TLS, because the proxy compares certificates only with names. */
-function requireNames(proxy: string, { decisions, gateway, service }: ProxyPlan): void {
+function requireNames(proxy: string, { decisions, gateway, service, hosts }: ProxyPlan): void {
   const isUnproved = ({ tls, host }: ServerAddress) => tls && isIP(host) !== 0;
   const why = `${proxy} compares names with certificates, no addresses`;
   if (isUnproved(decisions) || isUnproved(gateway)) throw new RangeError(`${why}: give --host a name`);
-  if (isUnproved(service)) throw new RangeError(`${why}: give --service a name`);
-}
-
-/** A regular expression for Postern's own paths, in the syntax that nginx and HAProxy share. */
-function ownPattern({ ownAreas }: ProxyPlan): string {
-  return `^(?:${ownAreas.map((area) => area.replaceAll('.', '\\.')).join('|')})(?:/.*)?$`;
+  const services = hosts === null ? [service] : hosts.map((host) => host.service);
+  if (services.some(isUnproved)) throw new RangeError(`${why}: give --service a name`);
 }

@@ -1,8 +1,4 @@
-import { isIP } from 'node:net';
-import { noUpstream } from '../../config/sections/routes.ts';
 import type { Config, DecisionListenerConfig } from '../../config/sections/schema.ts';
-import { type HostAndPort, hasValidPort, hostPattern, parseHost } from '../../config/values/authority.ts';
-import { parseUpstreamAddress } from '../../config/values/upstream-address.ts';
 import {
   credentialNames,
   droppedNames,
@@ -13,18 +9,16 @@ import {
 import { ownAreas } from '../../rules/own-areas.ts';
 import { answeredNames } from '../answer.ts';
 import { modes } from '../modes.ts';
-
-/** Address of a server. */
-export interface ServerAddress {
-  /** A name or an IP address, IPv6 without brackets. */
-  readonly host: string;
-  readonly port: number;
-  readonly tls: boolean;
-  readonly scheme: 'http' | 'https';
-  /** `host:port`, IPv6 in brackets. */
-  readonly authority: string;
-  readonly origin: string;
-}
+import { describesHost } from '../question.ts';
+import {
+  listenerAddress,
+  parseListen,
+  parseService,
+  requireHost,
+  type ServerAddress,
+  serviceOf,
+} from './addresses.ts';
+import { type HostPlan, planHosts } from './plan-hosts.ts';
 
 /** Facts from which a proxy's configuration is printed. */
 export interface ProxyPlan {
@@ -35,8 +29,12 @@ export interface ProxyPlan {
   readonly gateway: ServerAddress;
   /** The service that the proxy forwards to. */
   readonly service: ServerAddress;
+  /** The hosts, where the proxy has to say which one each request is for; null: it doesn't tell them apart. */
+  readonly hosts: readonly HostPlan[] | null;
   /** Paths that are forwarded to the gateway without a decision, with all paths below them. */
   readonly ownAreas: readonly string[];
+  /** Paths that go there on every host, with all paths below them. */
+  readonly pageAreas: readonly string[];
   /** Headers of a decision that identify the caller. */
   readonly identity: readonly string[];
   /** All headers of a decision that replace the client's. */
@@ -91,7 +89,9 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     Object.values(upstreams).flatMap((upstream) => Object.keys(upstream.identity_headers)),
   );
   const { setByProxy, described } = modes[listener.mode];
-  const describing = described === null ? [] : [described.method, described.target];
+  const namesHosts = describesHost(listener, config);
+  const ofHost = namesHosts && described?.host === 'x-original-host' ? [described.host] : [];
+  const describing = described === null ? [] : [described.method, described.target, ...ofHost];
   const overwritten = listener.mode === 'traefik' ? setByProxy : overwrittenNames;
   const hidesCredentials = !config.routes.some((route) => route.authorization === 'pass');
   const credentials = hidesCredentials ? [] : ['Authorization', 'X-API-Key'];
@@ -110,7 +110,9 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
     decisions: listenerAddress(listener, options.host),
     gateway: listenerAddress(listen, options.host),
     service: parseService(options.service ?? serviceOf(config)),
+    hosts: namesHosts ? planHosts(config, options.service) : null,
     ownAreas: ownAreas((name) => endpoints[name] === 'upstream', { apiPath, webPath: web?.path }),
+    pageAreas: web === undefined ? [] : [web.path],
     identity,
     copied,
     hidesCredentials,
@@ -126,54 +128,4 @@ export function planProxy(config: Config, listener: DecisionListenerConfig, opti
 function fixedNamesOf(upstreams: Config['upstreams']): readonly string[] {
   const names = Object.values(upstreams).flatMap(({ headers }) => Object.keys(headers));
   return names.map((name) => name.toLowerCase()).filter((name) => !credentialNames.has(name));
-}
-
-function createAddress({ host, port }: HostAndPort, tls = false): ServerAddress {
-  const scheme = tls ? 'https' : 'http';
-  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return { host, port, tls, scheme, authority, origin: `${scheme}://${authority}` };
-}
-
-function listenerAddress(
-  { host, port, tls }: HostAndPort & { tls?: object | undefined },
-  name?: string,
-): ServerAddress {
-  return createAddress({ host: name ?? (isAnyAddress(host) ? '127.0.0.1' : host), port }, tls !== undefined);
-}
-
-/** True if a listener's address stands for all interfaces. */
-export function isAnyAddress(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
-}
-
-function requireHost(text: string): void {
-  if (isIP(text) === 0 && !/^[A-Za-z0-9._-]+$/.test(text))
-    throw new RangeError('--host must be a name or an address, without a port');
-}
-
-const listenPattern = new RegExp(`^${hostPattern}$`);
-
-function parseListen(text: string): ServerAddress {
-  if (!listenPattern.test(text) || !/:\d+$/.test(text) || !hasValidPort(text))
-    throw new RangeError('--listen must be HOST:PORT');
-  return createAddress(parseHost(text, 0));
-}
-
-function parseService(url: string): ServerAddress {
-  try {
-    const address = parseUpstreamAddress(url);
-    if (address.kind === 'server' && address.basePath === '') return createAddress(address, address.tls);
-  } catch {
-    // The message below covers other kinds of addresses, too.
-  }
-  throw new RangeError('--service must be http(s)://HOST:PORT');
-}
-
-/** URL of the first routed upstream that the proxy can reach itself; an example's URL if there is none. */
-function serviceOf({ routes, upstreams }: Config): string {
-  for (const { upstream } of routes) {
-    const url = upstream === noUpstream ? undefined : upstreams[upstream]?.url;
-    if (url?.kind === 'server') return `${url.tls ? 'https' : 'http'}://${url.authority}`;
-  }
-  return 'http://127.0.0.1:9000';
 }

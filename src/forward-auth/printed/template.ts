@@ -61,8 +61,9 @@ function scopesOf(name: string, holes: Holes): Holes[] {
 
 /** The value of a hole. Throws a TypeError for an unknown name: a hole never stays empty by mistake. */
 function lookUp(name: string, holes: Holes): unknown {
-  let value: unknown = holes;
-  for (const part of name.split('.')) value = (value as Holes)[part];
+  let value: unknown = holes[name];
+  // The item of a list that is a member of another item has the whole name.
+  if (!(name in holes)) value = name.split('.').reduce<unknown>((each, part) => (each as Holes)[part], holes);
   if (value === undefined) throw new TypeError(`no value for {{${name}}}`);
   return value;
 }

@@ -7,11 +7,18 @@ const headBytes = 9;
 
 /**
  * Sends GET with any bytes as the path (latin1), over HTTP/2 with prior knowledge (RFC 9113 §3.3) to a port of 127.0.0.1;
- * resolves when it has been answered or refused. Clients would encode them.
+ * resolves when it has been answered or refused. Clients would encode them. `more`: further fields, or others in their place;
+ * `authority` empty: there is none.
  */
-export async function requestByHttp2(port: number, path: string): Promise<void> {
+export async function requestByHttp2(
+  port: number,
+  path: string,
+  authority = 'app.example',
+  more: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const socket = connect(port, '127.0.0.1');
-  const fields = { ':method': 'GET', ':scheme': 'http', ':authority': 'app.example', ':path': path };
+  const named = authority === '' ? {} : { ':authority': authority };
+  const fields = { ':method': 'GET', ':scheme': 'http', ...named, ':path': path, ...more };
   socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
   socket.write(frameOf(frame.settings, 0, 0, Buffer.alloc(0)));
   const block = Buffer.concat(Object.entries(fields).map(([name, value]) => literal(name, value)));

@@ -38,6 +38,9 @@ core.register_action("postern", { "http-req" }, function(txn)
   if count > 128 then return refuse(txn, 431, {}, "") end
   question["x-original-method"] = { txn.sf:method() }
   question["x-original-uri"] = { txn.sf:pathq() }
+{{#namesHosts}}
+  question["x-original-host"] = { txn:get_var("txn.postern_host") }
+{{/namesHosts}}
 
   local answer = core.httpclient():get({ url = "http://decisions/", dst = decisions, headers = question, timeout = 5000 })
   -- Only an answer of Postern has that header.
