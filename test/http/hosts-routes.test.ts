@@ -173,6 +173,45 @@ t.test('origins of other hosts are foreign at a named host', async (t) => {
   });
 });
 
+t.test('every refusal below web.path of a named host has the headers of its pages', async (t) => {
+  const gateway = await start(t, {
+    limits: { header_bytes: '4KiB', target_bytes: '2KiB', header_timeout: '300ms' },
+  });
+  const page = ['Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document'];
+  const [path, long] = ['x'.repeat(3_000), 'x'.repeat(5_000)];
+  const rows: readonly [status: number, path: string, lines: readonly string[], isCut?: boolean][] = [
+    [400, '/postern/x', ['Host: wiki.acme.example.com', 'no header']],
+    [400, '/postern/x', ['Host: wiki.acme.example.com, x']],
+    [400, '/postern/%2e%2e/x', ['Host: wiki.acme.example.com']],
+    [404, '/postern/none', ['Host: wiki.acme.example.com']],
+    [408, '/postern/enter', ['Host: wiki.acme.example.com'], true],
+    [408, '/postern/enter', [], true],
+    [414, `/postern/${path}`, ['Host: wiki.acme.example.com']],
+    [414, `/postern/${path}`, ['Host: x, y']],
+    [417, '/postern/start', ['Host: wiki.acme.example.com', 'Expect: a miracle']],
+    [431, '/postern/start', ['Host: wiki.acme.example.com', `Cookie: ${long}`]],
+    [431, '/postern/start', [`Host: ${long}`]],
+  ];
+  for (const [status, target, lines, isCut = false] of rows)
+    for (const more of [[], page]) {
+      const what = `${status} ${target.slice(0, 20)} ${lines.join(' | ').slice(0, 40)}`;
+      const head = [`GET ${target} HTTP/1.1`, ...lines, ...more, 'Connection: close', ''].join('\r\n');
+      const { responses } = await exchangeRaw(gateway.port, isCut ? head : `${head}\r\n`);
+      const [response] = responses;
+      t.equal(response?.status, status, what);
+      t.strictSame(response?.values('referrer-policy'), ['no-referrer'], what);
+      t.strictSame(response?.values('cross-origin-opener-policy'), ['same-origin'], what);
+      t.strictSame(response?.values('x-content-type-options'), ['nosniff'], what);
+      t.match(response?.values('content-security-policy')[0], /default-src 'none'/, what);
+    }
+  const { responses } = await exchangeRaw(
+    gateway.port,
+    `GET /open?${path} HTTP/1.1\r\nHost: ${wiki}\r\nConnection: close\r\n\r\n`,
+  );
+  t.equal(responses[0]?.status, 414);
+  t.strictSame(responses[0]?.values('referrer-policy'), [], 'a service’s path has none of them');
+});
+
 t.test('a service worker above the pages is refused at each host', async (t) => {
   const script = { 'service-worker': 'script' };
   const workerAt = async (t: Test, config: object) => {
