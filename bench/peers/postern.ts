@@ -6,7 +6,13 @@ import { freePort } from '../machine.ts';
 import { imageSettings, isBuilt } from '../upkeep/image.ts';
 import { asPeer, startListening } from './launch.ts';
 import type { Credentials, Peer } from './peer.ts';
-import { bootstrapToken, createBearerTokens, createKeys, createWebCookies } from './postern-credentials.ts';
+import {
+  bootstrapToken,
+  createBearerTokens,
+  createHostCookies,
+  createKeys,
+  createWebCookies,
+} from './postern-credentials.ts';
 import { postgres } from './postgres.ts';
 import { redis } from './redis.ts';
 import type { StoreServer } from './store-server.ts';
@@ -35,6 +41,23 @@ export const posternBrowser = createPosternPeer({
   description: 'Postern with web cookies on a route for browsers',
   createCredentials: createWebCookies,
   isForBrowsers: true,
+});
+
+/** On a named host, whose routes are found by its name, with API keys. */
+export const posternKeyHost = createPosternPeer({
+  name: 'postern-key-host',
+  description: 'Postern with API keys on a route of a named host, among sixteen',
+  createCredentials: createKeys,
+  isNamedHost: true,
+});
+
+/** On a named host, with the host cookies of 1,000 sessions. */
+export const posternHost = createPosternPeer({
+  name: 'postern-host',
+  description: 'Postern with host cookies on a route for browsers of a named host, among sixteen',
+  createCredentials: createHostCookies,
+  isForBrowsers: true,
+  isNamedHost: true,
 });
 
 /** In two processes, on every CPU there is rather than on the proxy's alone. */
@@ -99,6 +122,8 @@ export interface PosternPeer {
   readonly isForBrowsers?: boolean;
   /** True if the pages have the console. Default: false. */
   readonly hasConsole?: boolean;
+  /** True if the address under load is an entry of `hosts`, and people sign in elsewhere. Default: false. */
+  readonly isNamedHost?: boolean;
   /** Default: 1. */
   readonly workers?: number;
   /** How the upstream verifies who sends each request. Default: it doesn't. */
@@ -118,6 +143,7 @@ export function createPosternPeer({
   engine = 'built_in',
   isForBrowsers = false,
   hasConsole = false,
+  isNamedHost = false,
   workers = 1,
   assertion,
   isShipped = false,
@@ -146,7 +172,8 @@ export function createPosternPeer({
       const server = await storeServer?.start(surroundings);
       const files = { records: `sqlite:${name}-records.db`, sessions: `sqlite:${name}-sessions.db` };
       const { upstreamPort } = surroundings;
-      const places = { port, managementPort, upstreamPort, engine, isForBrowsers, hasConsole, workers };
+      const browsers = { isForBrowsers, hasConsole, isNamedHost };
+      const places = { port, managementPort, upstreamPort, engine, ...browsers, workers };
       const secretFile = join(surroundings.directory, `${name}.secret`);
       if (assertion === 'HS256') writeFileSync(secretFile, randomBytes(48).toString('base64'));
       const proof = assertion && proofs[assertion](secretFile);
@@ -155,7 +182,9 @@ export function createPosternPeer({
       const args = [...surroundings.nodeArguments, ...shipped.args, 'serve', '--config', file];
       const program = { name, command: process.execPath, args, env: shipped.env };
       const postern = await startListening(surroundings, program, port);
-      const credentials = await createCredentials(`http://127.0.0.1:${port}`);
+      const credentials = await createCredentials(
+        `http://${isNamedHost ? 'localhost' : '127.0.0.1'}:${port}`,
+      );
       const peer = asPeer(surroundings, port, credentials, [postern, ...(server?.counted ?? [])]);
       return {
         ...peer,
@@ -198,15 +227,22 @@ function configuration(at: {
   readonly engine: string;
   readonly isForBrowsers: boolean;
   readonly hasConsole: boolean;
+  readonly isNamedHost: boolean;
   readonly workers: number;
   readonly records: string;
   readonly sessions: string;
   readonly proof: string | undefined;
 }): string {
   const { port, managementPort, upstreamPort, engine, isForBrowsers, records, sessions, proof = '' } = at;
+  const own = `http://127.0.0.1:${port}`;
+  const others = Array.from({ length: 15 }, (_, index) => `http://host-${index}.localhost:${port}`);
+  const hosts = at.isNamedHost ? `hosts: ${JSON.stringify([...others, own])}` : '';
+  const ofHost = at.isNamedHost ? 'host: 127.0.0.1, ' : '';
+  const hasWeb = isForBrowsers || at.isNamedHost;
   return `
 tenant: bench
-base_url: http://127.0.0.1:${port}
+base_url: ${at.isNamedHost ? `http://localhost:${port}` : own}
+${hosts}
 listen: { host: 127.0.0.1, port: ${port}, engine: ${engine} }
 management: { host: 127.0.0.1, port: ${managementPort} }
 stores:
@@ -220,8 +256,8 @@ scopes: { 'store:read': Read assets }
 upstreams:
   app: { url: 'http://127.0.0.1:${upstreamPort}'${proof} }
 routes:
-  - { prefix: /api, upstream: app, browser: ${isForBrowsers}, scopes: { read: ['store:read'], write: ['store:read'] } }
-${isForBrowsers ? `web: ${at.hasConsole ? '{ console: {} }' : '{}'}` : ''}
+  - { ${ofHost}prefix: /api, upstream: app, browser: ${isForBrowsers}, scopes: { read: ['store:read'], write: ['store:read'] } }
+${hasWeb ? `web: ${at.hasConsole ? '{ console: {} }' : '{}'}` : ''}
 log: { level: info }
 workers: ${at.workers}
 ${at.workers > 1 ? unevenShares : ''}
