@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { eventually } from '../support/eventually.ts';
 import {
@@ -34,6 +35,8 @@ export interface ApplicationProgram {
   readonly env?: (place: ApplicationPlace) => Readonly<Record<string, string>>;
   /** A path that responds once it is ready, with anything but 5xx. */
   readonly readyPath?: string;
+  /** Default 60 s. */
+  readonly readyMilliseconds?: number;
 }
 
 /** An application, and the recipe by which it is put behind the gateway. */
@@ -132,18 +135,21 @@ export async function startApplication(t: Test, kind: ApplicationKind): Promise<
 async function startServing(
   t: Test,
   name: string,
-  { command, env, readyPath = '/' }: ApplicationProgram,
+  { command, env, readyPath = '/', readyMilliseconds }: ApplicationProgram,
   place: ApplicationPlace,
   relay: RecordingRelay,
 ) {
   const { folder, port } = place;
   const serving = startProgram(t, { command: command(place), folder, env: env?.(place) ?? {} });
   relay.target = port;
-  await eventually(`${name} on port ${port}`, async () => {
+  const isReady = async () => {
     serving.assertRuns();
+    // What starts needs the processor more.
+    await sleep(50);
     const { status } = await fetch(`http://127.0.0.1:${port}${readyPath}`, { redirect: 'manual' });
     return status < 500;
-  }).catch((error) => {
+  };
+  await eventually(`${name} on port ${port}`, isReady, readyMilliseconds).catch((error) => {
     throw new Error(serving.printed().slice(-3_000), { cause: error });
   });
   return { place, printed: serving.printed };

@@ -37,7 +37,7 @@ from_npm() {
 }
 
 # All at once: each waits for the network most of the time.
-from_debian cadaver docker-registry git prometheus rclone skopeo &
+from_debian cadaver docker-registry git prometheus prometheus-alertmanager rclone skopeo &
 debian=$!
 from_npm &
 npm=$!

@@ -47,6 +47,12 @@ for key in keys:
     read = store.get_object(Bucket="files", Key=key)["Body"].read().decode()
     assert read == key, (key, read)
     store.put_object(Bucket="files", Key=f"{key} again", Body=b"")
+try:
+    store.put_object(Bucket="files", Key="a//b", Body=b"")
+except Exception as error:
+    assert "400" in str(error), error
+else:
+    raise AssertionError("an empty segment has come through")
 store.upload_file(__file__, "files", "self #2")
 try:
     client("guessed").list_buckets()
