@@ -2,6 +2,7 @@ import t from 'tap';
 import { clientSecret } from '../../examples/identity-provider/provider.ts';
 import { openBrowser } from '../support/pages/browser.ts';
 import { heading, signIn, startBrowserSite } from '../support/pages/browser-site.ts';
+import { startHostsSite } from '../support/pages/hosts-site.ts';
 import { startOidcProvider } from '../support/servers/oidc-provider.ts';
 
 t.setTimeout(600_000);
@@ -78,4 +79,22 @@ t.test('without scripts the page is there all the same', async (t) => {
   await signIn(page);
   await page.waitForSelector('#who');
   t.equal(new URL(page.url()).search, '?x=1');
+});
+
+t.test('and that of a page at a named host, also when no question is asked', async (t) => {
+  const context = await openBrowser(t);
+  if (context === null) return;
+  const { at } = await startHostsSite(t, { scheme: 'http' });
+  const page = await context.newPage();
+  await page.goto(`${at.wiki}/orders?page=2#/lines/3`);
+  await page.waitForURL(/\/postern\/sign-in\?/);
+  await signIn(page);
+  await page.waitForURL(`${at.wiki}/orders?page=2#/lines/3`);
+  for (const path of ['/orders#/a', '/orders?x=1#/a//b', '/']) {
+    await context.clearCookies({ name: /_at$/ });
+    await page.goto('about:blank');
+    await page.goto(at.shop + path);
+    await page.waitForURL(at.shop + path);
+    t.equal(page.url(), at.shop + path);
+  }
 });

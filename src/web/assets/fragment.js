@@ -1,6 +1,7 @@
 /**
  * Carries the fragment of the requested page through the sign-in: a redirected browser keeps it in the address, where no server
- * sees it. Without scripts the sign-in leads to the page without its fragment.
+ * sees it. A page that leads on by itself is left for the same address, with the fragment. Without scripts the sign-in leads to
+ * the page without its fragment.
  */
 
 /** The maximum length of a location with its fragment; beyond it the fragment is left out. */
@@ -25,11 +26,14 @@ if (hash !== '') {
   if (field instanceof HTMLInputElement) field.value = withFragment(field.value);
 
   /** @type {NodeListOf<HTMLAnchorElement>} */
-  const links = document.querySelectorAll('.providers a');
+  const links = document.querySelectorAll('.providers a, [data-leads] a');
   for (const link of links) {
     const url = new URL(link.href);
     const place = url.searchParams.get('return_to');
     if (place !== null) url.searchParams.set('return_to', withFragment(place));
     link.href = url.href;
   }
+
+  const leading = document.querySelector('[data-leads] a');
+  if (leading instanceof HTMLAnchorElement) location.replace(leading.href);
 }

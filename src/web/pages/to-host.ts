@@ -10,7 +10,11 @@ import type { Site } from '../site.ts';
 export function startPage(site: Site, { url }: { readonly url: string }): string {
   return renderPage(site, {
     heading: 'Signing you in…',
-    content: [html`<p>If nothing happens, use the link below.</p>`, linkButton(url, 'Sign in')],
+    scripts: ['fragment'],
+    content: [
+      html`<p>If nothing happens, use the link below.</p>`,
+      html`<div data-leads>${linkButton(url, 'Sign in')}</div>`,
+    ],
   });
 }
 

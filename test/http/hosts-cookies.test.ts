@@ -1,0 +1,52 @@
+import t from 'tap';
+import { administrator } from '../support/gateway/gateway.ts';
+import {
+  createHostBrowser,
+  hiddenFields,
+  leadsTo,
+  notes,
+  startHostsGateway,
+  wiki,
+} from '../support/pages/hosts.ts';
+
+t.test('a host cookie lasts as long as its session', async (t) => {
+  const gateway = await startHostsGateway(t);
+  const browser = createHostBrowser(gateway);
+  await browser.signIn(`${wiki}/`);
+  gateway.advance(86_400_000);
+  const start = await browser.send(`${notes}/postern/start`);
+  const entered = await browser.send((await browser.send(leadsTo(start)!)).headers.location!);
+  const [, maxAge = ''] = /_at=[^;]+; Max-Age=(\d+);/.exec(entered.setCookies[0]!) ?? [];
+  t.ok(Math.abs(Number(maxAge) - 89 * 86_400) < 60, maxAge);
+});
+
+t.test('on http, on loopback, the cookies have no __Host-', async (t) => {
+  const signIn = 'http://signin.localhost:8080';
+  const one = 'http://one.localhost:8080';
+  const gateway = await startHostsGateway(t, {
+    base_url: signIn,
+    hosts: [one],
+    routes: [{ host: 'one.localhost', prefix: '/', upstream: 'app', browser: true }],
+  });
+  const browser = createHostBrowser(gateway);
+  const page = await browser.open(`${one}/x`);
+  const form = { ...hiddenFields(page.text), ...administrator };
+  t.match(await browser.open(`${signIn}/postern/sign-in`, { form }), { status: 200, url: `${one}/x` });
+  t.strictSame([...browser.cookiesAt(one).keys()], ['service_refresh_cookie_at']);
+});
+
+t.test('no service installs a worker above the pages of its host', async (t) => {
+  const browser = createHostBrowser(await startHostsGateway(t));
+  await browser.signIn(`${wiki}/`);
+  const worker = {
+    'sec-fetch-site': 'same-origin',
+    'sec-fetch-mode': 'same-origin',
+    'sec-fetch-dest': 'serviceworker',
+    'service-worker': 'script',
+  };
+  t.match(await browser.send(`${wiki}/sw.js`, { headers: worker }), {
+    status: 403,
+    json: { code: 'cross_site' },
+  });
+  t.match(await browser.send(`${wiki}/app/sw.js`, { headers: worker }), { status: 200 });
+});
