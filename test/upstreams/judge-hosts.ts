@@ -1,8 +1,10 @@
 import type { Test } from 'tap';
+import { createApiClient } from '../support/clients/api-client.ts';
 import { requestByHttp2 } from '../support/clients/http2-request.ts';
 import type { RawResponse } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/gateway/gateway-under-load.ts';
+import { createHostBrowser } from '../support/pages/hosts.ts';
 import { navigation, ownForm } from '../support/pages/web.ts';
 import { type AskingProxy, askingProxies } from './asking-proxies.ts';
 import { consoleHost, type HostsBench, type Place, places, portOf, startHostsBench } from './hosts-bench.ts';
@@ -13,6 +15,7 @@ export async function judgeHosts(t: Test, name: keyof typeof askingProxies): Pro
   const bench = await startHostsBench(t, name, proxy);
   if (bench === undefined) return;
   await t.test('people are led to the sign-in of their host, and programs aren’t', (t) => judgeLed(t, bench));
+  await t.test('people sign in once, and out at once', (t) => judgeWayIn(t, bench));
   await t.test('a signed-in browser is served by the service of each host', (t) =>
     judgeServed(t, bench, proxy),
   );
@@ -339,6 +342,36 @@ async function judgeConfusion(t: Test, bench: HostsBench, { speaksHttp2 }: Askin
   }
   t.strictSame(wrong, []);
   t.ok(delivered.length > 10, `${delivered.length} of ${count} were delivered`);
+}
+
+/** The whole way, with a browser that knows only the proxy. */
+async function judgeWayIn(t: Test, bench: HostsBench): Promise<void> {
+  const browser = createHostBrowser({ api: createApiClient(bench.proxyPort, bench.secrets) });
+  const origins = Object.fromEntries(allPlaces.map((place) => [place, `https://${toldOf(place)}`]));
+  const first = await browser.signIn(`${origins.wiki}/app/x?y=1`);
+  t.match(first, { status: 200, url: `${origins.wiki}/app/x?y=1`, text: 'served' });
+  for (const place of ['files', 'preview', 'base'] as const) {
+    const shown = await browser.open(`${origins[place]}/app/x`);
+    t.match(
+      shown,
+      { status: 200, url: `${origins[place]}/app/x`, text: 'served' },
+      `${place}, without a question`,
+    );
+  }
+  const delivered = bench.takeDelivered();
+  t.strictSame(
+    delivered.map(({ place, seen }) => [place, ...seen.values('x-auth-username')]),
+    ['base', 'wiki', 'files', 'preview'].map((place) => [place, 'ada']),
+  );
+  const headers = { ...ownForm, origin: origins.files! };
+  const signedOut = await browser.send(`${origins.files}/postern/sign-out`, { method: 'POST', headers });
+  t.match(signedOut, { status: 303, headers: { location: '/postern/signed-out' } });
+  for (const place of allPlaces)
+    await eventually(`${place} asks for a sign-in`, async () => {
+      const { url } = await browser.open(`${origins[place]}/app/x`);
+      return url.startsWith(`${origins.base}/postern/sign-in?`);
+    });
+  bench.takeDelivered();
 }
 
 async function judgeSignOut(t: Test, bench: HostsBench): Promise<void> {
