@@ -1,4 +1,5 @@
 import t from 'tap';
+import { exchangeRaw } from '../support/clients/raw-client.ts';
 import { scrape } from '../support/gateway/scrape.ts';
 import {
   base,
@@ -105,4 +106,21 @@ t.test('the series of its routes go with a host', async (t) => {
   await gateway.reload(without);
   const left = await routes();
   t.notOk(left.has(`${notesHost}/`));
+});
+
+t.test('a listener for decisions outlives the pages that it led people to', async (t) => {
+  const listener = { mode: 'nginx', host: '127.0.0.1', port: 0, browser: true };
+  const gateway = await startHostsGateway(t, { forward_auth: [listener] });
+  const ask = async (...described: readonly string[]) => {
+    const lines = ['GET / HTTP/1.1', 'Host: x', 'X-Original-Method: GET', 'X-Original-URI: /x', ...described];
+    const head = [...lines, 'Accept: text/html', 'Connection: close', '', ''].join('\r\n');
+    const { responses } = await exchangeRaw(gateway.decisionPorts[0]!, head);
+    return [responses[0]?.status, ...responses[0]!.values('x-auth-location')];
+  };
+  const described = `X-Original-Host: ${notesHost}`;
+  t.strictSame(await ask(described), [401, '/postern/start?return_to=%2Fx']);
+  // Only a restart closes a listener.
+  await gateway.reload({ routes: [{ prefix: '/', upstream: 'app' }] });
+  t.strictSame(await ask(described), [401]);
+  t.strictSame(await ask(), [403], 'a host is described as ever');
 });
