@@ -1,8 +1,10 @@
 import t from 'tap';
 import { administrator } from '../support/gateway/gateway.ts';
 import {
+  base,
   createHostBrowser,
   hiddenFields,
+  hostCookieName,
   leadsTo,
   notes,
   startHostsGateway,
@@ -49,4 +51,16 @@ t.test('no service installs a worker above the pages of its host', async (t) => 
     json: { code: 'cross_site' },
   });
   t.match(await browser.send(`${wiki}/app/sw.js`, { headers: worker }), { status: 200 });
+});
+
+t.test('after a new sign-in at base_url, hosts are entered again without a question', async (t) => {
+  const browser = createHostBrowser(await startHostsGateway(t));
+  await browser.signIn(`${wiki}/`);
+  const former = browser.cookiesAt(wiki).get(hostCookieName);
+  const form = { ...administrator, return_to: '/app' };
+  t.match(await browser.open(`${base}/postern/sign-in`, { form }), { status: 200, url: `${base}/app` });
+  const shown = await browser.open(`${wiki}/x`);
+  t.match(shown, { status: 200, url: `${wiki}/x` });
+  t.equal(shown.via.length, 4, 'by way of the sign-in');
+  t.not(browser.cookiesAt(wiki).get(hostCookieName), former);
 });
