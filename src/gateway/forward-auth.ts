@@ -33,6 +33,8 @@ export interface DecisionParts {
 export interface DecisionListener {
   readonly rules: ListenerRules;
   readonly decision: Decision;
+  /** True if the host of each request has to be described. */
+  readonly readsHost: boolean;
 }
 
 /** CORS switched off: a proxy that asks for decisions handles CORS itself for the requests that it forwards. */
@@ -50,6 +52,7 @@ export function composeDecisions(config: Config, parts: DecisionParts): Decision
   const passesCookies = !headerRules.dropped.some((name) => normalisedName(name) === 'cookie');
   return config.forward_auth.map((listener, index) => {
     const mode = modes[listener.mode];
+    const readsHost = describesHost(listener, config);
     const servesBrowsers = listener.browser ? createServesBrowsers(config) : null;
     const decision = createDecision({
       mode,
@@ -58,7 +61,7 @@ export function composeDecisions(config: Config, parts: DecisionParts): Decision
         mode,
         answered,
         listener.assertion === undefined ? headerRules : withoutPassed(headerRules),
-        describesHost(listener, config),
+        readsHost,
       ),
       names,
       ownCookies,
@@ -67,7 +70,7 @@ export function composeDecisions(config: Config, parts: DecisionParts): Decision
       assert: assertions.assertForListener(index),
       replies: composeReplies(config, listener, servesBrowsers, parts),
     });
-    return { decision, rules: rulesOf(config, decision, servesBrowsers, parts) };
+    return { decision, readsHost, rules: rulesOf(config, decision, servesBrowsers, parts) };
   });
 }
 

@@ -4,6 +4,7 @@ import type { Config } from '../config/sections/schema.ts';
 import type { HeldNow } from '../credentials/principal.ts';
 import type { ServeEndpoint } from '../endpoints/serve-endpoint.ts';
 import { Refusal } from '../errors.ts';
+import { undescribed } from '../forward-auth/question.ts';
 import type { Cors } from '../http/cors.ts';
 import type { Exchange, RefusedRequest } from '../http/exchange.ts';
 import { unreadableHost } from '../http/named-hosts.ts';
@@ -105,6 +106,8 @@ export class Gateway {
     const asked = this.parts.decisions[listener]!;
     try {
       if (unfit !== null) throw unfit;
+      // It was read under the configuration of before.
+      if (asked.readsHost && exchange.describedHost === null) throw undescribed();
       asked.decision.assertPassable(exchange);
       const verdict = this.#decisionJudges[listener]!(exchange);
       if (verdict instanceof Promise)

@@ -372,6 +372,34 @@ t.test('what ends, ends here at once', async (t) => {
   }
 });
 
+t.test('a reload begins to read hosts, and forgets those that leave', async (t) => {
+  const listeners = decisionModes.map((mode) => ({ mode, port: 0 }));
+  const ofAll = routes.filter(({ host }) => host === undefined);
+  const open = { prefix: '/open', upstream: 'none', public: true };
+  const gateway = await start(t, { hosts: undefined, routes: [...ofAll, open], forward_auth: listeners });
+  const web = await gateway.signIn();
+  const cookie = hostCookieOf(gateway, web, wiki);
+  const undescribed = () =>
+    Promise.all(modes.map((mode) => gateway.ask(mode, { host: null, target: '/open/x' })));
+  const { reload } = gateway;
+  const shared = { web: {}, endpoints: { users: 'own' } };
+  const browsers = listeners.map((each) => ({ ...each, browser: each.mode !== 'ingress_nginx' }));
+  const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status);
+  // Over HTTP, Envoy's Host is there in any case, and gRPC's too.
+  t.strictSame(statuses(await undescribed()).slice(0, 4), [200, 200, 200, 200]);
+  await reload({ ...shared, hosts, routes, forward_auth: browsers });
+  t.strictSame(
+    statuses(await undescribed()),
+    modes.map((mode) => statusFor(mode, 400)),
+  );
+  const asked = (mode: DecisionMode, headers: Record<string, string>) =>
+    gateway.ask(mode, { host: wiki, target: '/page', headers });
+  for (const mode of modes) t.equal((await asked(mode, { cookie })).status, 200, mode);
+  const others = routes.filter(({ host }) => host !== wiki);
+  await reload({ ...shared, hosts: hosts.slice(1), routes: others, forward_auth: browsers });
+  for (const mode of modes) t.equal((await asked(mode, { cookie })).status, statusFor(mode, 404), mode);
+});
+
 t.test('no cookie of Postern’s is for the service', async (t) => {
   const gateway = await start(t);
   const web = await gateway.signIn();

@@ -102,6 +102,10 @@ t.test('headers by which other proxies describe requests are refused, too', asyn
   const rows = [
     ['nginx', 'X-Original-URL: /x', 403],
     ['nginx', 'X-Forwarded-Uri: /x', 403],
+    // No host is read here, and the proxy would pass the header on.
+    ['nginx', 'X-Original-Host: x', 403],
+    ['haproxy', 'X-Original-Host: x', 400],
+    ['caddy', 'X-Original-Host: x', 400],
     ['nginx', 'X-Auth-Request-Redirect: /x', 403],
     ['nginx', 'X-Real-IP: 203.0.113.9', 200],
     ['nginx', 'X-Forwarded-Port: 80', 403],
