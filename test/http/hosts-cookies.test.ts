@@ -64,3 +64,14 @@ t.test('after a new sign-in at base_url, hosts are entered again without a quest
   t.equal(shown.via.length, 4, 'by way of the sign-in');
   t.not(browser.cookiesAt(wiki).get(hostCookieName), former);
 });
+
+t.test('a browser that keeps no web cookie is told so on the sign-in page', async (t) => {
+  const browser = createHostBrowser(await startHostsGateway(t));
+  const jar = browser.cookiesAt(base);
+  jar.set = () => jar;
+  const page = await browser.open(`${wiki}/x`);
+  t.notMatch(page.text, 'did not keep the cookie');
+  const shown = await browser.signIn(`${wiki}/x`);
+  t.match(shown, { status: 200, text: /your browser did not keep the cookie/ });
+  t.strictSame(Object.keys(hiddenFields(shown.text)), ['return_to', 'start'], 'and may try again');
+});
