@@ -19,8 +19,11 @@ import { runProxy } from './proxy-program.ts';
 export const places = {
   base: 'acme.example.com',
   wiki: 'wiki.acme.example.com',
-  files: 'files.other.example',
+  // Longer than nginx's names may be by default.
+  files: 'files.of-a-department-with-a-long-name.other.example',
   preview: 'a1.preview.acme.dev',
+  /** It has an entry of its own, after the wildcard. */
+  inner: 'inner.preview.acme.dev',
 } as const;
 export type Place = keyof typeof places;
 
@@ -30,6 +33,7 @@ export const portOf: Readonly<Record<Place, string>> = {
   wiki: '',
   files: ':8443',
   preview: ':8444',
+  inner: '',
 };
 export const consoleHost = 'console.acme.example.com';
 
@@ -37,6 +41,7 @@ const entries: Readonly<Record<Exclude<Place, 'base'>, string>> = {
   wiki: places.wiki,
   files: places.files,
   preview: '*.preview.acme.dev',
+  inner: places.inner,
 };
 
 const routesOf = (place: Place) => {

@@ -280,7 +280,7 @@ async function judgeConfusion(t: Test, bench: HostsBench, { speaksHttp2 }: Askin
     count += 1;
     await bench.send(requestLine, lines);
   };
-  const few = [places.wiki, places.base, toldOf('preview'), 'other.example', 'files.other.example:1'];
+  const few = [places.wiki, places.base, toldOf('preview'), 'other.example', `${places.files}:1`];
   for (const host of spelledHosts) {
     await send('GET /open/x HTTP/1.1', [`Host: ${host}`]);
     await send('GET /open/x HTTP/1.0', [`Host: ${host}`]);

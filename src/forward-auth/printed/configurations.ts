@@ -6,7 +6,7 @@ import type { Config } from '../../config/sections/schema.ts';
 import { identityPrefix } from '../../rules/known-headers.ts';
 import { isAnyAddress, type ServerAddress } from './addresses.ts';
 import { type PlanOptions, type ProxyPlan, planProxy } from './plan.ts';
-import { ownPattern } from './plan-hosts.ts';
+import { type HostPlan, ownPattern } from './plan-hosts.ts';
 import { fillTemplate, type Holes } from './template.ts';
 import { traefikHost, traefikPaths } from './traefik-hosts.ts';
 
@@ -35,7 +35,11 @@ const printers: Readonly<Record<string, Printer>> = {
       requireNames('nginx', plan);
       const { deleted, reserved, describing } = plan;
       const hidden = [...deleted, ...reserved, ...describing].filter((name) => name !== 'x-real-ip');
-      return { hidden, ownPattern: ownPattern(plan.ownAreas) };
+      return {
+        hidden,
+        ownPattern: ownPattern(plan.ownAreas),
+        hosts: plan.hosts?.map((host) => ({ ...host, serverName: nginxName(host) })) ?? [],
+      };
     },
   },
   'ingress-nginx': {
@@ -139,6 +143,14 @@ export function printProxyConfiguration(config: Config, proxy: string, options: 
   return Object.fromEntries(
     templates.map((path) => [basename(path), fillTemplate(readFileSync(join(folder, path), 'utf8'), filled)]),
   );
+}
+
+/** Length of names that fit into nginx's hash of names as it is by default: with a longer one nginx doesn't start. */
+const longestServerName = 46;
+
+/** A host's `server_name`: a regular expression for wildcards, because nginx's * stands for several labels, too. */
+function nginxName({ name, pattern, isExact }: HostPlan): string {
+  return isExact && name.length <= longestServerName ? name : `"~${pattern}"`;
 }
 
 /** The paths of areas, with all below them, as Caddy matches them. */

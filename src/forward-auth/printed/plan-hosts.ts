@@ -31,7 +31,10 @@ export interface HostPlan {
 /** A label at the left of a wildcard's names. */
 const labelPattern = '[a-z0-9_-]{1,63}';
 
-/** Plans the hosts: that of `base_url`, the console's own, and each entry of `hosts`. `service`: URL of the service of each. */
+/**
+ * Plans the hosts: that of `base_url`, the console's own, and each entry of `hosts`, names before the wildcards that they match.
+ * `service`: URL of the service of each.
+ */
 export function planHosts(config: Config, service: string | undefined): readonly HostPlan[] {
   const { base_url: baseUrl, hosts = [], web, endpoints, api_path: apiPath } = config;
   const console = web?.console?.base_url;
@@ -62,7 +65,9 @@ export function planHosts(config: Config, service: string | undefined): readonly
   return [
     plan(baseUrl, -1, all),
     ...(hasConsole ? [plan(console, -1, all, false)] : []),
-    ...hosts.map((origin, index) => plan(origin, index, web === undefined ? [] : [web.path])),
+    ...hosts
+      .map((origin, index) => plan(origin, index, web === undefined ? [] : [web.path]))
+      .sort((one, other) => Number(one.isWildcard) - Number(other.isWildcard)),
   ];
 }
 
