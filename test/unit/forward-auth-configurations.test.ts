@@ -132,7 +132,9 @@ t.test('hosts are told apart where a listener has no browser, too, and not witho
   t.throws(() => printProxyConfiguration(config(ofHosts), 'gateway-api', {}), {
     message: /^gateway-api can't /,
   });
-  t.doesNotThrow(() => printProxyConfiguration(config({ ...ofHosts, ...noBrowser }), 'gateway-api', {}));
+  t.throws(() => printProxyConfiguration(config({ ...ofHosts, ...noBrowser }), 'gateway-api', {}), {
+    message: /^gateway-api can't tell hosts apart/,
+  });
 });
 
 t.test('a template fails for a hole without a value', async (t) => {

@@ -118,7 +118,7 @@ const printers: Readonly<Record<string, Printer>> = {
   'gateway-api': {
     mode: 'envoy',
     templates: ['gateway-api/httproute.yaml'],
-    templatesOfHosts: ['gateway-api/httproute.yaml'],
+    templatesOfHosts: "can't tell hosts apart: one service would get the requests of all of them",
     noBrowsers:
       "can't be printed for a listener with browser, as implementations differ in what browsers get of a refusal: take envoy",
     holes: () => ({}),
