@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { connectRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/gateway/gateway-under-load.ts';
 import { openBrowser } from '../support/pages/browser.ts';
 import { heading, signIn } from '../support/pages/browser-site.ts';
 import { makeCertificate } from '../support/servers/certificates.ts';
@@ -47,7 +48,9 @@ async function startTlsFront(t: Test, { proxyPort }: HostsBench): Promise<number
   return port;
 }
 
-for (const name of ['nginx', 'haproxy', 'traefik', 'caddy', 'envoy', 'envoy-grpc'] as const)
+const others = ['haproxy', 'traefik', 'caddy', 'envoy', 'envoy-grpc'] as const;
+
+for (const name of ['nginx', ...(isLong ? others : [])] as const)
   t.test(`Chromium, an nginx that ends TLS, ${name} that asks: one sign-in for every host`, async (t) => {
     const proxy: AskingProxy = askingProxies[name];
     const bench = await startHostsBench(t, name, proxy);
