@@ -1,4 +1,5 @@
 import t from 'tap';
+import { eventually } from '../support/eventually.ts';
 import { administrator } from '../support/gateway/gateway.ts';
 import {
   base,
@@ -74,4 +75,33 @@ t.test('a browser that keeps no web cookie is told so on the sign-in page', asyn
   const shown = await browser.signIn(`${wiki}/x`);
   t.match(shown, { status: 200, text: /your browser did not keep the cookie/ });
   t.strictSame(Object.keys(hiddenFields(shown.text)), ['return_to', 'start'], 'and may try again');
+});
+
+t.test('a host cookie outlives the secret that signed it', async (t) => {
+  const gateway = await startHostsGateway(t, {
+    signing_keys: { rotate_every: '1h', publish_ahead: '10m' },
+  });
+  const browser = createHostBrowser(gateway);
+  await browser.signIn(`${wiki}/`);
+  const first = browser.cookiesAt(wiki).get(hostCookieName);
+  const secrets = () =>
+    gateway
+      .logLines()
+      .filter(({ msg, purpose }) => /^signing key added/.test(String(msg)) && purpose === 'cookie');
+  gateway.advance(50 * 60_000);
+  await eventually('another secret', () => secrets().length > 0);
+  gateway.advance(10 * 60_000);
+  const again = createHostBrowser(gateway);
+  // A cookie's value is of its session and its secret alone: the same session entered again shows which one signs.
+  await eventually('it signs', async () => {
+    const start = await browser.send(`${wiki}/postern/start`);
+    const entered = await browser.send((await browser.send(leadsTo(start)!)).headers.location!);
+    return entered.setCookies.some(
+      (set) => set.startsWith(`${hostCookieName}=`) && !set.includes(`=${first};`),
+    );
+  });
+  t.not(browser.cookiesAt(wiki).get(hostCookieName), first);
+  const header = { cookie: `${hostCookieName}=${first}` };
+  t.match(await again.send(`${wiki}/`, { headers: header }), { status: 200 }, 'and the earlier one counts');
+  t.match(await again.send(`${notes}/`, { headers: header }), { status: 401 }, 'at its host alone');
 });
