@@ -140,7 +140,10 @@ export function createJudge(parts: JudgeParts, rules: ListenerRules): Judge {
     const preflight = isPreflight(method, head);
     const match = readings === null ? spelled : own.findRead(readings);
     if (match === undefined && !isForwarded) throw new Refusal('not_found');
-    if (preflight && answersPreflights && (match !== undefined || isAnswered(route))) return preflightVerdict;
+    // What these pages answer is for the host's own visitors: a page elsewhere that read a start could sign them in as another.
+    if (match !== undefined && exchange.namedHost !== null) exchange.leavesCors = true;
+    const answers = match === undefined ? isAnswered(route) : !exchange.leavesCors;
+    if (preflight && answersPreflights && answers) return preflightVerdict;
     if (match !== undefined) return { kind: 'own', match };
     if (route === undefined) throw new Refusal('not_found', { reason: 'no route' });
     if (readings !== null) routes.assertNoneCloser(route, readings);

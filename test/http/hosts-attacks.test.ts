@@ -248,3 +248,24 @@ t.test('the console’s own host leads to no other', async (t) => {
   t.match(signedIn, { status: 303, headers: { location: '/postern/' } });
   t.match(await browser.send(at), { status: 303, headers: { location: '/postern/' } });
 });
+
+t.test('a page of cors.origins reads nothing of the way in, and can plant no start', async (t) => {
+  const origin = 'https://front.acme.example.com';
+  const gateway = await startHostsGateway(t, { cors: { origins: [origin] } });
+  const browser = createHostBrowser(gateway);
+  const headers = {
+    origin,
+    'sec-fetch-site': 'same-site',
+    'sec-fetch-mode': 'cors',
+    'sec-fetch-dest': 'empty',
+  };
+  for (const path of ['start', 'enter?code=x', 'sign-out', 'x']) {
+    const asked = await browser.send(`${wiki}/postern/${path}`, { headers });
+    t.notOk(asked.headers['access-control-allow-origin'], path);
+    const preflight = { ...headers, 'access-control-request-method': 'GET' };
+    const answer = await browser.send(`${wiki}/postern/${path}`, { method: 'OPTIONS', headers: preflight });
+    t.notOk(answer.headers['access-control-allow-origin'], `a preflight of ${path}`);
+  }
+  const service = await browser.send(`${wiki}/x`, { headers });
+  t.equal(service.headers['access-control-allow-origin'], origin, 'a service’s answers are as ever');
+});
