@@ -8,5 +8,10 @@ const segment = `[^/?${noControl}]+`;
  */
 export const returnToPattern = new RegExp(`^/(${segment}(/${segment})*/?)?(\\?[^${noControl}]*)?$`);
 
-/** Maximum length of the location, in characters. */
-export const maxReturnToLength = 2048;
+/** Maximum length of the location, in bytes of UTF-8. */
+export const maxReturnToBytes = 2048;
+
+/** True if a text is allowed as such a location: {@link returnToPattern}, {@link maxReturnToBytes}. */
+export function isReturnTo(text: string): boolean {
+  return Buffer.byteLength(text) <= maxReturnToBytes && returnToPattern.test(text);
+}

@@ -5,9 +5,10 @@ import type { NamedHost } from '../http/named-hosts.ts';
 import { isNavigation } from '../http/navigation.ts';
 import { assertNoPrefetch } from '../http/prefetch.ts';
 import type { SignInStart } from '../identity-providers/sign-in-start.ts';
+import { isReturnTo } from '../rules/return-to.ts';
 import type { WebArea } from './area.ts';
 import { isStartHash } from './host-starts.ts';
-import { browserLocation, destinationOf, isReturnTo } from './return-to.ts';
+import { browserLocation, destinationOf } from './return-to.ts';
 
 /** Destination of a sign-in at a named host. */
 export interface HostDestination {

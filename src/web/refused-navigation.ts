@@ -5,12 +5,13 @@ import { isNavigation } from '../http/navigation.ts';
 import { isBesideSignIn } from '../http/presented-credential.ts';
 import type { InsteadOf, RefusalParts, Reply } from '../http/reply.ts';
 import { areaOf } from '../rules/own-areas.ts';
+import { isReturnTo } from '../rules/return-to.ts';
 import { areaFields, fieldsOfHosts, htmlContent, redirection, type WebArea } from './area.ts';
 import { ledToSignIn } from './led-to-sign-in.ts';
 import { errorPage } from './pages/error.ts';
 import { type ErrorWords, keptNoCookie, passwordOfAnother } from './pages/error-words.ts';
 import { otherNamePage } from './pages/other-name.ts';
-import { formPageOf, isReturnTo, signInPath } from './return-to.ts';
+import { formPageOf, signInPath } from './return-to.ts';
 import type { Site } from './site.ts';
 
 const readMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);

@@ -1,13 +1,8 @@
 import type { Exchange } from '../http/exchange.ts';
 import type { RequestHead } from '../http/request-head.ts';
-import { maxReturnToLength, returnToPattern } from '../rules/return-to.ts';
+import { isReturnTo } from '../rules/return-to.ts';
 import type { WebArea } from './area.ts';
 import { admits, consoleAt } from './console.ts';
-
-/** True if a text is allowed as `return_to` ({@link returnToPattern}). */
-export function isReturnTo(text: string): boolean {
-  return text.length <= maxReturnToLength && returnToPattern.test(text);
-}
 
 /** The only `return_to` of a query; null if it is absent or repeated. */
 export function onlyReturnTo(query: string): string | null {

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { areaOf, createMayBeRead, ownAreas } from '../../src/rules/own-areas.ts';
+import { isReturnTo } from '../../src/rules/return-to.ts';
 import { returnToOf as returnToIn } from '../../src/web/host-destination.ts';
-import { destination, isReturnTo, signInPath } from '../../src/web/return-to.ts';
+import { destination, signInPath } from '../../src/web/return-to.ts';
 import { returnToFamilies } from '../support/corpora/return-to-values.ts';
 import { shownText } from '../support/corpora/shown-text.ts';
 import { createSite } from '../support/pages/page-server.ts';
@@ -60,6 +61,14 @@ t.test('a query leads on only if it names one place', async (t) => {
       if (found !== null) t.ok(isReturnTo(found));
       if (leads === 'here') t.equal(leadsTo(found), leadsTo(value), shownText(value));
     }
+});
+
+t.test('the maximum length counts bytes', async (t) => {
+  const han = '\u5b57';
+  t.ok(isReturnTo(`/${'x'.repeat(2047)}`));
+  t.notOk(isReturnTo(`/${'x'.repeat(2048)}`));
+  t.ok(isReturnTo(`/${han.repeat(682)}`));
+  t.notOk(isReturnTo(`/${han.repeat(683)}`));
 });
 
 t.test('the address of the sign-in page holds no other address than a path', async (t) => {

@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { isEmailAddress } from '../../rules/email-address.ts';
-import { maxReturnToLength, returnToPattern } from '../../rules/return-to.ts';
+import { isReturnTo } from '../../rules/return-to.ts';
 import { originRule, webUrlRule } from '../values/addresses.ts';
 import { areaPathRule } from '../values/area-path.ts';
 import { filePath, type TextRule, text } from '../values/scalars.ts';
 
 const homeRule: TextRule = (path) =>
-  path.length <= maxReturnToLength && returnToPattern.test(path)
-    ? undefined
-    : 'must be a path of base_url, such as /app/';
+  isReturnTo(path) ? undefined : 'must be a path of base_url, such as /app/';
 
 const isWebUrl = webUrlRule({ query: true });
 
