@@ -34,6 +34,14 @@ const origins: Row[] = [
     'hosts[8]: must not have a user, path, query or fragment',
   ],
   [
+    'names with an empty label, and a port that nothing listens on',
+    'web: {}\nhosts: [ »https://a..example.com, »https://.b.example.com, »"https://*..example.com", »https://c.example.com:0 ]',
+    'hosts[0]: must not have an empty label in its name (https://a..example.com)',
+    'hosts[1]: must not have an empty label in its name (https://.b.example.com)',
+    'hosts[2]: must not have an empty label in its name (https://*..example.com)',
+    'hosts[3]: must have a port from 1 to 65535 (https://c.example.com:0)',
+  ],
+  [
     'wildcards for other than the whole first label',
     'web: {}\nhosts: [ »"https://a*.example.com", »"https://a.*.example.com", »"https://*.*.example.com", »"https://*", »"https://*:8443", »"https://*.", »"https://*.0.0.1" ]',
     ...[

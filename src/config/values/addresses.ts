@@ -25,6 +25,8 @@ export const namedOriginRule: TextRule = (text) => {
   if (problem !== undefined) return problem;
   if (text.endsWith('/')) return 'must not have a slash at its end';
   if (/\.(?::\d+)?$/.test(text)) return 'must not have a dot at the end of its name';
+  if (/\/\.|\.\./.test(text)) return 'must not have an empty label in its name';
+  if (!hasValidPort(text)) return 'must have a port from 1 to 65535';
 };
 
 /** An origin whose pages may send requests, exactly as browsers send it (RFC 6454 §6.2). */
