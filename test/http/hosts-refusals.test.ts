@@ -171,8 +171,32 @@ t.test('a sign-out at a host ends the session everywhere', async (t) => {
   const atBase = await browser.send(`${base}/app`);
   t.match(atBase, { status: 302 });
   t.ok(forgets(atBase, webCookieName));
-  t.match(await browser.send(`${wiki}/postern/sign-out`, { form: {} }), { status: 303 }, 'once more');
+  const again = await browser.send(`${wiki}/postern/sign-out`, { form: {} });
+  t.match(again, { status: 303, headers: { location: '/postern/signed-out?session=none' } }, 'once more');
   t.equal(gateway.logLines().filter(({ event }) => event === 'session_revoked').length, 1);
+});
+
+t.test('a host without a live session says where there may be one', async (t) => {
+  const gateway = await start(t);
+  const browser = createHostBrowser(gateway);
+  await browser.signIn(`${wiki}/`);
+  // The new session of base_url is not that of the host's cookie.
+  await browser.signIn(`${base}/postern/sign-in`);
+  const out = await browser.send(`${wiki}/postern/sign-out`, { form: {} });
+  t.match(out, { status: 303, headers: { ...ofHosts, location: '/postern/signed-out?session=none' } });
+  t.ok(forgets(out, hostCookieName));
+  const page = await browser.send(new URL(out.headers.location!, wiki).href);
+  t.match(page, { status: 200, headers: ofHosts, text: `href="${base}/postern/sign-out"` });
+  t.match(await browser.send(`${base}/app`), { status: 200 }, 'where it lives on');
+  t.match(await browser.send(`${base}/postern/sign-out`, { form: {} }), {
+    status: 303,
+    headers: { location: '/postern/signed-out' },
+  });
+  t.match(await browser.send(`${base}/postern/sign-out`, { form: {} }), {
+    headers: { location: '/postern/signed-out' },
+  });
+  const unknown = await browser.send(`${base}/postern/signed-out?session=none`);
+  t.match(unknown, { status: 200, text: 'You are signed out</h1>' });
 });
 
 t.test('the log says why a host cookie did not count', async (t) => {

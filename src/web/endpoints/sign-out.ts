@@ -4,7 +4,7 @@ import type { Session } from '../../stores/sessions.ts';
 import { leaving, redirection, type WebArea } from '../area.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { endSessionUrlOf, type PageProvider } from '../page-provider.ts';
-import { endSessionPage, signedOutPage, signOutPage } from '../pages/sign-out.ts';
+import { endSessionPage, signedOutHerePage, signedOutPage, signOutPage } from '../pages/sign-out.ts';
 import { formAction, pageReply, shownPage } from './page.ts';
 
 /**
@@ -26,6 +26,11 @@ export function createSignOut(options: {
   /** Origin to which a provider leads back: no provider knows those of named hosts. */
   const originAt = ({ namedHost, host }: Exchange) =>
     namedHost === null ? area.originAt(host) : area.site.origins[0];
+  const [baseUrl] = area.site.origins;
+  const atBaseUrl = { host: new URL(baseUrl).host, url: `${baseUrl}${area.path}/sign-out` };
+  // Without a live session there, a named host can't tell which one of base_url the browser has by now.
+  const whatIsLeft = ({ namedHost }: Exchange, ended: readonly Session[]) =>
+    namedHost !== null && ended.length === 0 ? '?session=none' : '';
 
   return [
     shownPage(`${area.path}/sign-out`, async ({ exchange }) => pageReply(signOutPage(siteAt(exchange)))),
@@ -36,7 +41,7 @@ export function createSignOut(options: {
         const provider = providerOf(session);
         return provider === undefined ? [] : [{ session, provider }];
       });
-      if (first === undefined) return redirection(303, signedOut, forgetting);
+      if (first === undefined) return redirection(303, signedOut + whatIsLeft(exchange, ended), forgetting);
       const { session, provider } = first;
       const back = originAt(exchange) + signedOut;
       const url = await endSessionUrlOf(provider, session, back, options.newState());
@@ -45,7 +50,10 @@ export function createSignOut(options: {
       return leaving(url, page, forgetting, exchange.namedHost);
     }),
     shownPage(signedOut, async ({ exchange }) => {
-      const name = new URLSearchParams(exchange.query).get('provider');
+      const query = new URLSearchParams(exchange.query);
+      if (exchange.namedHost !== null && query.get('session') === 'none')
+        return pageReply(signedOutHerePage(siteAt(exchange), atBaseUrl));
+      const name = query.get('provider');
       const stillSignedInAt = providers.find((provider) => provider.name === name)?.label ?? null;
       return pageReply(signedOutPage(siteAt(exchange), { stillSignedInAt }));
     }),

@@ -36,6 +36,24 @@ export function signedOutPage(
 }
 
 /**
+ * Renders `<path>/signed-out` of a named host that knew no live session of the browser, which may have one at the sign-in's host.
+ * `host`: the name of that; `url`: its page that signs out.
+ */
+export function signedOutHerePage(
+  site: Site,
+  { host, url }: { readonly host: string; readonly url: string },
+): string {
+  return renderPage(site, {
+    heading: 'You are signed out here',
+    content: [
+      html`<p>No session was open at this host. You may still be signed in at <bdi>${host}</bdi>.</p>`,
+      linkButton(url, ['Sign out at ', html`<bdi>${host}</bdi>`]),
+      linkButton(site.signIn, 'Sign in again', 'secondary'),
+    ],
+  });
+}
+
+/**
  * Renders the page of a sign-out that continues at the provider: the response's `Refresh` header leads to `url`, as does a link,
  * for browsers that ignore the header. `provider`: its label.
  */

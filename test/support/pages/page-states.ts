@@ -8,7 +8,12 @@ import { invitationPage, invitationRedeemedPage } from '../../../src/web/pages/i
 import { otherNamePage } from '../../../src/web/pages/other-name.ts';
 import { passwordChangedPage, passwordPage } from '../../../src/web/pages/password.ts';
 import { type SignIn, signInPage } from '../../../src/web/pages/sign-in.ts';
-import { endSessionPage, signedOutPage, signOutPage } from '../../../src/web/pages/sign-out.ts';
+import {
+  endSessionPage,
+  signedOutHerePage,
+  signedOutPage,
+  signOutPage,
+} from '../../../src/web/pages/sign-out.ts';
 import { signedInPage, startPage } from '../../../src/web/pages/to-host.ts';
 import type { Site } from '../../../src/web/site.ts';
 
@@ -228,6 +233,11 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
   'sign-out': (site) => signOutPage(site),
   'signed-out': (site) => signedOutPage(site, { stillSignedInAt: null }),
   'signed-out-provider': (site) => signedOutPage(site, { stillSignedInAt: 'Acme Login' }),
+  'signed-out-here': (site) =>
+    signedOutHerePage(site, {
+      host: 'acme.example.com',
+      url: 'https://acme.example.com/postern/sign-out',
+    }),
   start: (site) => startPage(site, { url: 'https://acme.example.com/postern/sign-in?start=1' }),
   'signed-in': (site) =>
     signedInPage(site, { host: 'wiki.acme.example.com', url: '/postern/sign-in?return_to=1&start=2' }),

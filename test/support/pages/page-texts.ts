@@ -6,7 +6,7 @@ import { invitationPage, invitationRedeemedPage } from '../../../src/web/pages/i
 import { otherNamePage } from '../../../src/web/pages/other-name.ts';
 import { passwordPage } from '../../../src/web/pages/password.ts';
 import { signInPage } from '../../../src/web/pages/sign-in.ts';
-import { endSessionPage, signedOutPage } from '../../../src/web/pages/sign-out.ts';
+import { endSessionPage, signedOutHerePage, signedOutPage } from '../../../src/web/pages/sign-out.ts';
 import { signedInPage, startPage } from '../../../src/web/pages/to-host.ts';
 import type { Site } from '../../../src/web/site.ts';
 import { readCorpus } from '../corpora/corpus.ts';
@@ -113,6 +113,7 @@ export const pagesWith: Readonly<Record<string, (text: string) => string>> = {
       console: text,
     }),
   'signed out': (text) => signedOutPage(siteNamed(text), { stillSignedInAt: text }),
+  'signed out here': (text) => signedOutHerePage(siteNamed(text), { host: text, url: text }),
   'end session': (text) => endSessionPage(siteNamed(text), { provider: text, url: text }),
   error: (text) =>
     errorPage(siteNamed(text), {
