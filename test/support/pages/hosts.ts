@@ -44,8 +44,8 @@ export interface HostBrowser {
   send(url: string, request?: HostRequest): Promise<ApiResponse>;
   /** Opens an address, or sends a form there, and follows where it leads. */
   open(url: string, request?: HostRequest): Promise<Shown>;
-  /** Opens an address and signs in on the page to which it leads. */
-  signIn(url: string): Promise<Shown>;
+  /** Opens an address and signs in on the page to which it leads, as the first administrator unless `person` says otherwise. */
+  signIn(url: string, person?: Record<'username' | 'password', string>): Promise<Shown>;
   /** The values of the cookies of an origin's host, by name, the oldest first. */
   readonly cookiesAt: (origin: string) => Map<string, string>;
 }
@@ -102,10 +102,10 @@ export function createHostBrowser(gateway: Pick<TestGateway, 'api'>): HostBrowse
     send,
     open,
     cookiesAt,
-    async signIn(url) {
+    async signIn(url, { username, password } = administrator) {
       const page = await open(url);
       return open(new URL('/postern/sign-in', page.url).href, {
-        form: { ...hiddenFields(page.text), ...administrator },
+        form: { ...hiddenFields(page.text), username, password },
       });
     },
   };
