@@ -117,7 +117,9 @@ export async function startHostsBench(
   const send: HostsBench['send'] = async (requestLine, lines) => {
     const connection = await connectRaw(proxyPort);
     const late = setTimeout(() => connection.reset(), 10_000);
-    connection.write([requestLine, 'Connection: close', ...lines, '', ''].join('\r\n'));
+    // nginx takes the first of several.
+    const close = lines.some((line) => /^connection: upgrade$/i.test(line)) ? [] : ['Connection: close'];
+    connection.write([requestLine, ...close, ...lines, '', ''].join('\r\n'));
     const response = await connection.response().catch(() => undefined);
     connection.reset();
     clearTimeout(late);
