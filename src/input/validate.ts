@@ -79,8 +79,8 @@ export function validFields<S extends z.ZodObject>(schema: S, input: unknown): P
 function problemOf(issue: z.core.$ZodIssue, input: object, options: ValidateOptions): ValidationProblem {
   const loc = issue.path as Path;
   const value = valueAt(input, loc);
-  if (issue.code === 'invalid_type' && value === undefined) return { ...missing, loc, input: null };
   const wantsOneValue = issue.code === 'invalid_type' || issue.code === 'invalid_value';
+  if (wantsOneValue && value === undefined) return { ...missing, loc, input: null };
   const repeated = wantsOneValue && loc.length === 1 && options.repeated?.has(String(loc[0]));
   return { ...(repeated ? notAString : findingOf(issue, value)), loc, input: value };
 }

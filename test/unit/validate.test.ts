@@ -25,9 +25,9 @@ const schema = togetherAtLeastOne(
   ['scopes', 'scope_sets'],
 );
 const good = { label: 'l', scopes: ['a'] };
-const problemsOf = (input: unknown) => {
+const problemsOf = (input: unknown, judge: z.ZodObject = schema) => {
   try {
-    validate(schema, input, { loc: 'body', secret: ['password'] });
+    validate(judge, input, { loc: 'body', secret: ['password'] });
     return [];
   } catch (error) {
     if (error instanceof ValidationError) return error.problems;
@@ -228,6 +228,10 @@ t.test('absent fields are missing, in the order of the schema', async (t) => {
   t.strictSame(problemsOf({}), [
     { type: 'missing', loc: ['body', 'label'], msg: 'Field required', input: null },
     { type: 'missing', loc: ['body', 'scopes'], msg: 'Field required', input: null },
+  ]);
+  const choice = z.object({ kind: z.enum(['a', 'b']) });
+  t.strictSame(problemsOf({}, choice), [
+    { type: 'missing', loc: ['body', 'kind'], msg: 'Field required', input: null },
   ]);
 });
 
