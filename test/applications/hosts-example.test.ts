@@ -69,6 +69,15 @@ t.test('the example: three applications, three names, one sign-in', async (t) =>
     `fetch('/status', { headers: { 'X-Requested-With': 'TiddlyWiki' } }).then((response) => response.json())`,
   );
   t.equal(status.username, 'ada', 'the wiki knows who it is');
+  const saved = await page.evaluate<number>(
+    `(async () => {
+      const title = '$:/50% of a/b #1? \\\\c';
+      const address = '/recipes/default/tiddlers/' + encodeURIComponent(title);
+      const headers = { 'X-Requested-With': 'TiddlyWiki', 'Content-Type': 'application/json' };
+      return (await fetch(address, { method: 'PUT', headers, body: JSON.stringify({ title }) })).status;
+    })()`,
+  );
+  t.equal(saved, 204, 'a page of any title is saved');
   await page.goto(at('flows'));
   await opened('#red-ui-header-button-deploy');
   await page.goto(at('packages'));
