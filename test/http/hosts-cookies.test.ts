@@ -105,6 +105,14 @@ t.test('a browser that keeps no web cookie is told so on the sign-in page', asyn
   t.strictSame(Object.keys(hiddenFields(shown.text)), ['return_to', 'start'], 'and may try again');
 });
 
+t.test('another browser of its address is not, once one has signed in', async (t) => {
+  const gateway = await startHostsGateway(t);
+  await createHostBrowser(gateway).signIn(`${wiki}/x`);
+  const page = await createHostBrowser(gateway).open(`${notes}/x`);
+  t.match(page, { status: 200, text: /Sign in to go on to/ });
+  t.notMatch(page.text, 'did not keep the cookie');
+});
+
 t.test('a host cookie outlives the secret that signed it', async (t) => {
   const gateway = await startHostsGateway(t, {
     signing_keys: { rotate_every: '1h', publish_ahead: '10m' },

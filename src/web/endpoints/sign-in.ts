@@ -63,6 +63,8 @@ export function createSignInPage(options: {
     const returnTo = returnToOf(area, exchange);
     assertMayLeadTo(returnTo, exchange);
     const known = await sessions.current(exchange);
+    // Its browser has kept the cookie, and others of its address may follow.
+    if (known !== null) area.recentSignIns.forget(exchange);
     const ledOn = known === null ? null : leadOn(known, exchange, returnTo);
     if (ledOn !== null) return ledOn;
     const { password, providers, isForConsoleAlone } = await waysOf(exchange, returnTo);
