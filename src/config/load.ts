@@ -9,9 +9,10 @@ import { positionsIn } from './report/positions.ts';
 import { type ConfigProblem, type Finding, keyOf } from './report/problems.ts';
 import { parseYaml } from './report/syntax.ts';
 import { readTree } from './report/tree.ts';
+import { certificateWarnings } from './rules/certificate-warnings.ts';
 import { findingsOfFiles } from './rules/file-rules.ts';
 import { findingsOfRules } from './rules/rules.ts';
-import { certificateWarnings, warningsOf } from './rules/warnings.ts';
+import { warningsOf } from './rules/warnings.ts';
 import { type Config, configSchema } from './sections/schema.ts';
 
 interface ValidConfig {

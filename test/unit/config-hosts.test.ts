@@ -1,6 +1,10 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
+import { requireProgram } from '../support/programs.ts';
+import { makeCertificate } from '../support/servers/certificates.ts';
+import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { env, loadGood, type Row, required, testRows } from './config-rows.ts';
 
 const entries = '[ https://wiki.example.com, "https://*.preview.example.dev" ]';
@@ -302,4 +306,39 @@ t.test('an upstream by the name of a host leads back', async (t) => {
   const leadsBack = (key: string, origin: string) =>
     `upstreams.${key}.url: is ${origin}: requests that come back to Postern are 508; name the service itself`;
   t.strictSame(warningsOf(t, yaml), [leadsBack('app', 'hosts[0]'), leadsBack('b', 'hosts[1]')]);
+});
+
+t.test('a start page that the hosts have taken along leads nowhere', async (t) => {
+  const page = (host: string) => `{ prefix: /, upstream: app, browser: true${host} }`;
+  const ofWiki = page(', host: wiki.example.com');
+  const yaml = (home: string, ...routes: string[]) =>
+    withRoutes('[ https://wiki.example.com ]', ...routes).replace('web: {}', `web: { home: ${home} }`);
+  const leavesNothing =
+    'web.home: has no route at the host of base_url, so people find nothing there: leave it out for the page of Postern';
+  for (const home of ['/', '/app/', '/app?x=1'])
+    t.strictSame(warningsOf(t, yaml(home, ofWiki)), [leavesNothing], home);
+  t.strictSame(warningsOf(t, yaml('/postern/', ofWiki)), [], 'Postern’s own page');
+  t.strictSame(warningsOf(t, yaml('/app/', page(''), ofWiki)), []);
+  t.strictSame(warningsOf(t, yaml('/', '{ exact: /, upstream: app, browser: true }', ofWiki)), []);
+  t.strictSame(warningsOf(t, yaml('/x', '{ prefix: /app, upstream: app, browser: true }', ofWiki)), [
+    leavesNothing,
+  ]);
+});
+
+t.test('a certificate for some of the names is a warning', async (t) => {
+  if (!requireProgram(t, 'openssl')) return;
+  const folder = makeTemporaryFolder('postern-names-');
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const route = (host: string) => `{ prefix: /, upstream: app, browser: true, host: "${host}" }`;
+  const yaml = withRoutes(entries, route('wiki.example.com'), route('*.preview.example.dev'));
+  const warned = (...names: string[]) => {
+    const { certFile, keyFile } = makeCertificate(folder, 'gate', names);
+    return warningsOf(t, `listen: { tls: { cert: ${certFile}, key: ${keyFile} } }\n${yaml}`);
+  };
+  const all = ['DNS:acme.example.com', 'DNS:wiki.example.com', 'DNS:*.preview.example.dev'];
+  t.strictSame(warned(...all), []);
+  t.strictSame(warned('DNS:acme.example.com', 'DNS:a.preview.example.dev'), [
+    'listen.tls.cert: has no name for wiki.example.com, *.preview.example.dev: browsers will warn',
+  ]);
+  t.strictSame(warned('DNS:postern.internal'), [], 'a proxy has those that browsers see');
 });

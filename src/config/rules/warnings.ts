@@ -1,13 +1,9 @@
-import type { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import ipaddr from 'ipaddr.js';
 import { laterNames } from '../../rules/known-headers.ts';
 import type { Finding } from '../report/problems.ts';
 import { isClaim, nameOfClaim } from '../sections/identity-headers.ts';
 import { noUpstream } from '../sections/routes.ts';
 import type { Config } from '../sections/schema.ts';
-import { certificatesOf, isTlsFile, untimely } from '../values/certificates.ts';
-import { tlsSections } from './file-rules.ts';
 import { headerWarnings } from './header-rules.ts';
 import { hostWarnings } from './host-rules.ts';
 import { applyRules, identityHeaders, type JudgedConfig, type Rule } from './rule.ts';
@@ -136,33 +132,6 @@ export function warningsOf(config: Config, written: unknown): Finding[] {
     config,
     written,
   );
-}
-
-/**
- * Findings about certificates, in the files of a valid configuration, that have expired or are not valid yet. They are warnings:
- * the clock may be wrong, and a listener with an expired certificate is better than none. `now` is in epoch ms; paths in `config`
- * are absolute.
- */
-export function certificateWarnings(config: Config, now: number): Finding[] {
-  return tlsSections(config).flatMap(([path, section]) =>
-    Object.entries(section)
-      .filter(([key]) => isTlsFile(key) && key !== 'key')
-      .flatMap(([key, file]) =>
-        untimely(readCertificates(file as string), now).map(({ problem, subject, at }) => ({
-          path: [...path, key],
-          rule: `the certificate ${subject} ${problem} (${at.toISOString()})`,
-        })),
-      ),
-  );
-}
-
-/** The certificates of a file; none if it has become unreadable since validation. */
-function readCertificates(file: string): X509Certificate[] {
-  try {
-    return certificatesOf(readFileSync(file, 'latin1'));
-  } catch {
-    return [];
-  }
 }
 
 /** Notes about valid settings with consequences that the operator must know; only `check` prints them. */

@@ -119,10 +119,28 @@ const signInsLeadSomewhere: Rule = ({ web, routes = [] }, { report, isWritten })
   );
 };
 
+/** Warns of a start page that is a path without a route, once `hosts` have taken the routes of people. */
+const homeIsThere: Rule = ({ web, hosts, routes = [] }, { report }) => {
+  const home = web?.home;
+  if (hosts === undefined || home === undefined) return;
+  const path = home.split(/[?#]/, 1)[0]!;
+  if (areaOf(path, [web?.path ?? '/postern']) !== undefined) return;
+  const reaches = (route: (typeof routes)[number]) =>
+    route === undefined ||
+    (route.host === undefined &&
+      (route.exact === path || route.prefix === '/' || areaOf(path, [route.prefix ?? path]) !== undefined));
+  if (!routes.some(reaches))
+    report(
+      ['web', 'home'],
+      'has no route at the host of base_url, so people find nothing there: leave it out for the page of Postern',
+    );
+};
+
 /** Warnings about what browsers meet, and about the network in front of Postern. */
 export const webWarnings: readonly Rule[] = [
   pagesMayCall,
   signInsLeadSomewhere,
+  homeIsThere,
   secretsAreHidden,
   otherPagesAreTold,
   proxyIsBelieved,
