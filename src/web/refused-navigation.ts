@@ -104,6 +104,7 @@ function pageOf(
     returnTo: isRepeatable ? returnTo : formPageOf(head, pages),
     isRepeatable,
     home,
+    isHome: isRepeatable && target === home,
   });
 }
 

@@ -1,5 +1,7 @@
 import t, { type Test } from 'tap';
+import { userPassword, usersPath } from '../support/administration/user-administration.ts';
 import { exchangeRaw } from '../support/clients/raw-client.ts';
+import { administrator } from '../support/gateway/gateway.ts';
 import {
   base,
   createHostBrowser,
@@ -197,6 +199,27 @@ t.test('a host without a live session says where there may be one', async (t) =>
   });
   const unknown = await browser.send(`${base}/postern/signed-out?session=none`);
   t.match(unknown, { status: 200, text: 'You are signed out</h1>' });
+});
+
+t.test('the start page of a host that refuses someone leads to the way out', async (t) => {
+  const ofWiki = { host: new URL(wiki).host, upstream: 'app', browser: true };
+  const gateway = await startHostsGateway(t, {
+    routes: [
+      { prefix: '/', ...ofWiki, scopes: ['store:write'] },
+      { prefix: '/open', ...ofWiki },
+    ],
+    hosts: [wiki],
+  });
+  const { api } = gateway;
+  const { accessToken: bearer } = await api.signIn(administrator.username, administrator.password);
+  const person = { username: 'grace', password: userPassword };
+  const created = await api.send({ method: 'POST', path: usersPath, json: person, bearer });
+  t.equal(created.status, 201);
+  const browser = createHostBrowser(gateway);
+  const refused = await browser.signIn(`${wiki}/`, person);
+  t.match(refused, { status: 403, text: 'href="/postern/sign-out"' });
+  t.notMatch(refused.text, 'Go to the start page', 'which is this one');
+  t.match(await browser.send(`${wiki}/x`), { status: 403, text: 'Go to the start page' });
 });
 
 t.test('the log says why a host cookie did not count', async (t) => {

@@ -33,7 +33,9 @@ export function createSignOut(options: {
     namedHost !== null && ended.length === 0 ? '?session=none' : '';
 
   return [
-    shownPage(`${area.path}/sign-out`, async ({ exchange }) => pageReply(signOutPage(siteAt(exchange)))),
+    shownPage(`${area.path}/sign-out`, async ({ exchange }) =>
+      pageReply(signOutPage(siteAt(exchange), { hasHosts: area.findByOrigin !== null })),
+    ),
     formAction(area, `${area.path}/sign-out`, async ({ exchange }) => {
       const ended = await sessions.end(exchange);
       const forgetting = sessions.forgetting(exchange);

@@ -1,7 +1,7 @@
 import type { RefusalCode } from '../../errors.ts';
 
 /** A person's next step after a refusal. */
-export type NextStep = 'sign_in' | 'retry' | 'home';
+export type NextStep = 'sign_in' | 'sign_out' | 'retry' | 'home';
 
 /** Words for a refusal on a page. */
 export interface ErrorWords {
@@ -166,7 +166,7 @@ export const passwordOfAnother: ErrorWords = {
 /** The words for a browser that comes back from a sign-in without the cookie with which it began. */
 export const keptNoCookie: ErrorWords = {
   heading: 'Your browser blocks cookies',
-  text: "You are signed in, but your browser does not keep the cookies of this site, and without them you can't stay signed in here. Allow cookies for this site, then sign in again.",
+  text: "Your browser does not keep the cookies of this host, and without them you can't stay signed in here. Allow cookies for this host, then sign in again.",
   steps: ['sign_in'],
 };
 

@@ -28,6 +28,8 @@ export interface ErrorPage extends Reference {
   readonly isRepeatable: boolean;
   /** Start page of the site: a path of this host, or an address at the host to use instead. */
   readonly home: string;
+  /** True if the refused page is the start page itself. Default: false. */
+  readonly isHome?: boolean;
 }
 
 /** Renders a refusal: its cause, the next steps, and facts for the administrator. */
@@ -58,15 +60,19 @@ function scopesToAskFor(scopes: readonly string[]): VNode {
 }
 
 function actions(
-  { signIn }: Site,
-  { returnTo, isRepeatable, home }: ErrorPage,
+  { signIn, path }: Site,
+  { code, returnTo, isRepeatable, home, isHome = false }: ErrorPage,
   steps: readonly NextStep[],
 ): VNode | null {
-  const possible = steps.filter((step) => step !== 'retry' || isRepeatable);
+  const elsewhere: readonly NextStep[] = code === 'insufficient_scope' ? ['sign_out'] : [];
+  const possible = steps
+    .filter((step) => step !== 'retry' || isRepeatable)
+    .flatMap((step) => (step === 'home' && isHome ? elsewhere : [step]));
   if (possible.length === 0) return null;
   const query = returnToQuery(returnTo);
   const link = (step: NextStep, emphasis: Emphasis) => {
     if (step === 'sign_in') return linkButton(signIn + query, 'Sign in', emphasis);
+    if (step === 'sign_out') return linkButton(`${path}/sign-out`, 'Sign out', emphasis);
     return step === 'retry'
       ? linkButton('', 'Try again', emphasis)
       : linkButton(home, 'Go to the start page', emphasis);

@@ -81,7 +81,7 @@ export function signInPage(site: Site, signIn: SignIn): string {
       nameNotice(site.origins),
       hasLostCookie ? notice('problem', lostCookie) : hiddenNotice('cookies', blockedCookies),
       isActivationOpen && firstSteps(site),
-      isAtHost(returnTo) && html`<p id="host">Sign in to go on to <bdi>${shownHost(returnTo)}</bdi>.</p>`,
+      isAtHost(returnTo) && html`<p id="host">Sign in to go on to <bdi>${shownHost(returnTo)}</bdi></p>`,
       hasEnded && html`<p id="ended">Your session has ended. Sign in to go on.</p>`,
       (signedInAs !== null || elsewhere !== null || isForConsoleAlone) && whyAsked(signIn),
       password && form(site, signIn, told),

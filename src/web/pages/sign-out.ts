@@ -3,12 +3,15 @@ import { renderPage } from '../components/layout.ts';
 import { html } from '../html.ts';
 import type { Site } from '../site.ts';
 
-/** Renders `<path>/sign-out` for people who follow a link or bookmark: only sending its form signs out. */
-export function signOutPage(site: Site): string {
+/**
+ * Renders `<path>/sign-out` for people who follow a link or bookmark: only sending its form signs out. `hasHosts`: true if the
+ * session may be that of several hosts.
+ */
+export function signOutPage(site: Site, { hasHosts }: { readonly hasHosts: boolean }): string {
   return renderPage(site, {
     heading: 'Sign out?',
     content: [
-      html`<p>This ends your session in this browser.</p>`,
+      html`<p>This ends your session in this browser${hasHosts && ', at every host that you entered with it'}.</p>`,
       html`<form method="post" action=${`${site.path}/sign-out`}>${submitButton('Sign out')}</form>`,
     ],
   });

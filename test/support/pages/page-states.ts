@@ -230,7 +230,8 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
       application: null,
       console: null,
     }),
-  'sign-out': (site) => signOutPage(site),
+  'sign-out': (site) => signOutPage(site, { hasHosts: false }),
+  'sign-out-hosts': (site) => signOutPage(site, { hasHosts: true }),
   'signed-out': (site) => signedOutPage(site, { stillSignedInAt: null }),
   'signed-out-provider': (site) => signedOutPage(site, { stillSignedInAt: 'Acme Login' }),
   'signed-out-here': (site) =>
@@ -252,6 +253,12 @@ export const pageStates: Readonly<Record<string, (site: Site) => string>> = {
     errorOf(site, 'insufficient_scope', {
       detail: 'Missing scope: store:read store:write',
       missingScopes: ['store:read', 'store:write'],
+    }),
+  'error-scope-home': (site) =>
+    errorOf(site, 'insufficient_scope', {
+      detail: 'Missing scope: flows:edit',
+      missingScopes: ['flows:edit'],
+      isHome: true,
     }),
   'error-cross-site': (site) => errorOf(site, 'cross_site', { isRepeatable: false }),
   'error-other-name': (site) => otherNameOf(site, { origin: 'https://stock.example.com', isForm: true }),
