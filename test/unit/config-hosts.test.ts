@@ -72,7 +72,7 @@ const origins: Row[] = [
     'names that base_url, the console or another entry has',
     'web: { console: { base_url: https://console.example.com } }\nhosts: [ »https://acme.example.com:8443, »https://console.example.com, https://a.example.com, »https://a.example.com:8443, "https://*.b.example.com", »"https://*.b.example.com:8443", https://c.b.example.com ]',
     `hosts[0]: has the name of base_url, ${cookies} (https://acme.example.com:8443)`,
-    `hosts[1]: has the name of web.console.base_url, ${cookies} (https://console.example.com)`,
+    'hosts[1]: is web.console.base_url already: remove it (https://console.example.com)',
     `hosts[3]: has the name of hosts[2], ${cookies} (https://a.example.com:8443)`,
     `hosts[5]: has the name of hosts[4], ${cookies} (https://*.b.example.com:8443)`,
   ],
@@ -99,20 +99,30 @@ const routes: Row[] = [
       '{ prefix: /, upstream: app, host: »https://wiki.example.com:8443 }',
       '{ prefix: /, upstream: app, host: »Wiki.example.com }',
       '{ prefix: /, upstream: app, host: »a.preview.example.dev }',
-      '{ prefix: /, upstream: app, host: »acme.example.com }',
+      '{ prefix: /, upstream: app, host: »zzz.example.org }',
     ),
     ...[
       'wikki.example.com',
       'https://wiki.example.com:8443',
       'Wiki.example.com',
       'a.preview.example.dev',
-      'acme.example.com',
+      'zzz.example.org',
     ].map((value, index) => {
       const names = 'one of wiki.example.com, *.preview.example.dev';
       const meant = ['wiki.example.com', 'wiki.example.com', 'wiki.example.com', '*.preview.example.dev'];
       const cure = index < 4 ? `did you mean "${meant[index]}"?` : names;
       return `routes[${index}].host: must be the name in an entry of hosts: ${cure} (${value})`;
     }),
+  ],
+  [
+    'routes of names that are no entries',
+    withRoutes(
+      '[ https://wiki.example.com ]',
+      '{ prefix: /, upstream: app, host: »acme.example.com }',
+      '{ prefix: /, upstream: app, host: »console.example.com }',
+    ).replace('web: {}', 'web: { console: { base_url: https://console.example.com } }'),
+    'routes[0].host: is the name of base_url, whose routes are those without host: leave it out (acme.example.com)',
+    'routes[1].host: is the name of web.console.base_url, at which there is nothing but the console (console.example.com)',
   ],
   [
     'a route of a host where there are none',
@@ -302,7 +312,7 @@ t.test('pages of one host call no route of another', async (t) => {
 
 t.test('an upstream by the name of a host leads back', async (t) => {
   const yaml =
-    'web: {}\nhosts: [ https://wiki.example.com, https://a.example.com:8443 ]\nupstreams: { app: { url: https://wiki.example.com }, b: { url: https://a.example.com:8443 }, c: { url: https://a.example.com } }\nroutes: [{ prefix: /, upstream: app, browser: true, host: wiki.example.com }, { prefix: /, upstream: b, host: a.example.com, browser: true }]';
+    'web: {}\nhosts: [ https://wiki.example.com, https://a.example.com ]\nupstreams: { app: { url: https://wiki.example.com }, b: { url: https://a.example.com }, c: { url: https://a.example.com:8443 } }\nroutes: [{ prefix: /, upstream: app, browser: true, host: wiki.example.com }, { prefix: /, upstream: b, host: a.example.com, browser: true }]';
   const leadsBack = (key: string, origin: string) =>
     `upstreams.${key}.url: is ${origin}: requests that come back to Postern are 508; name the service itself`;
   t.strictSame(warningsOf(t, yaml), [leadsBack('app', 'hosts[0]'), leadsBack('b', 'hosts[1]')]);
@@ -323,6 +333,16 @@ t.test('a start page that the hosts have taken along leads nowhere', async (t) =
   t.strictSame(warningsOf(t, yaml('/x', '{ prefix: /app, upstream: app, browser: true }', ofWiki)), [
     leavesNothing,
   ]);
+});
+
+t.test('an entry with another port than base_url is a warning', async (t) => {
+  const hosts = ['https://a.example.com', 'https://b.example.com:8443', '"https://*.c.example.com:8443"'];
+  const routes = ['a.example.com', 'b.example.com', '*.c.example.com'].map(
+    (host) => `{ prefix: /, upstream: app, browser: true, host: "${host}" }`,
+  );
+  const leads = (index: number) =>
+    `hosts[${index}]: leads people to port 8443 after a sign-in, and base_url has 443: name the port that they use`;
+  t.strictSame(warningsOf(t, withRoutes(`[ ${hosts.join(', ')} ]`, ...routes)), [leads(1), leads(2)]);
 });
 
 t.test('a certificate for some of the names is a warning', async (t) => {

@@ -45,7 +45,7 @@ const syntax: Row[] = [
   [
     'an alias without an anchor',
     'tokens: { algorithm: »*geheim }',
-    'tokens.algorithm: must refer to an anchor above it',
+    'tokens.algorithm: must refer to an anchor above it; put a text that begins with * in quotes',
   ],
   ['a merge key', 'log:\n  »<<: { level: info }', 'log.<<: merge keys are not supported'],
   [

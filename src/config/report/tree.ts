@@ -67,7 +67,8 @@ function readNode(schema: z.ZodType, written: unknown, path: Path, reading: Read
   const node = isAlias(written) ? written.resolve(reading.document) : written;
   reading.nodes += 1;
   if (reading.nodes > maxNodes) throw tooLarge;
-  if (isAlias(written) && !node) return fail(reading, path, 'must refer to an anchor above it');
+  if (isAlias(written) && !node)
+    return fail(reading, path, 'must refer to an anchor above it; put a text that begins with * in quotes');
   const shape = shapeOf(schema);
   if (shape.secret) hide(reading, path);
   if (isMap(node)) return readMap(shape, node, path, reading);

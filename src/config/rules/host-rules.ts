@@ -27,16 +27,18 @@ const entriesHaveOneScheme: Rule = (config, { report }) => {
 // RFC 6265 §8.5: cookies know no ports, so that the cookie of the one would be the other's.
 const namesDiffer: Rule = (config, { report }) => {
   const { base_url: baseUrl, web } = config;
-  const firstOf = new Map<string, Path>();
+  const firstOf = new Map<string, { readonly path: Path; readonly origin: string }>();
   const own: readonly [string | undefined, Path][] = [
     [web?.console?.base_url, ['web', 'console', 'base_url']],
     [baseUrl, ['base_url']],
   ];
-  for (const [origin, path] of own) if (origin !== undefined) firstOf.set(nameOfOrigin(origin), path);
-  for (const { path, name } of entriesOf(config)) {
+  for (const [origin, path] of own)
+    if (origin !== undefined) firstOf.set(nameOfOrigin(origin), { path, origin });
+  for (const { path, origin, name } of entriesOf(config)) {
     const first = firstOf.get(name);
-    if (first === undefined) firstOf.set(name, path);
-    else report(path, `has the name of ${keyOf(first)}, and cookies know no ports: use another name`);
+    if (first === undefined) firstOf.set(name, { path, origin });
+    else if (first.origin === origin) report(path, `is ${keyOf(first.path)} already: remove it`);
+    else report(path, `has the name of ${keyOf(first.path)}, and cookies know no ports: use another name`);
   }
 };
 
@@ -53,15 +55,22 @@ const httpIsOfThisMachine: Rule = (config, { report }) => {
     if (isExposed(origin)) report(path, `must be https:// unless on loopback: ${untold}`);
 };
 
-const routesNameEntries: Rule = ({ routes = [], hosts }, { report, isWritten }) => {
+const routesNameEntries: Rule = (config, { report, isWritten }) => {
+  const { routes = [], hosts, base_url: baseUrl, web } = config;
   // A broken entry may be the one that is meant.
   if (hosts === undefined ? isWritten(['hosts']) : hosts.includes(undefined)) return;
   const names = (hosts ?? []).map((origin) => nameOfOrigin(origin!));
+  const isNameOf = (origin: string | undefined, host: string) =>
+    origin !== undefined && nameOfOrigin(origin) === host;
   for (const [index, route] of routes.entries()) {
     const host = route?.host;
     if (host === undefined || names.includes(host)) continue;
     const path = ['routes', index, 'host'];
-    if (hosts === undefined) report(path, 'requires hosts', 'key');
+    if (isNameOf(baseUrl, host))
+      report(path, 'is the name of base_url, whose routes are those without host: leave it out');
+    else if (isNameOf(web?.console?.base_url, host))
+      report(path, 'is the name of web.console.base_url, at which there is nothing but the console');
+    else if (hosts === undefined) report(path, 'requires hosts', 'key');
     else report(path, `must be the name in an entry of hosts${suggestionOrNames(nameOfOrigin(host), names)}`);
   }
 };
@@ -100,6 +109,27 @@ const entriesHaveRoutes: Rule = (config, { report }) => {
       );
 };
 
+// A sign-in leads to the origin as it is written: whoever forgets the port sends people to a port where nothing listens.
+const portsAreReached: Rule = (config, { report }) => {
+  const wanted = portOf(config.base_url);
+  if (wanted === null) return;
+  for (const { path, origin } of entriesOf(config)) {
+    const port = portOf(origin);
+    if (port !== null && port !== wanted)
+      report(
+        path,
+        `leads people to port ${port} after a sign-in, and base_url has ${wanted}: name the port that they use`,
+      );
+  }
+};
+
+/** Port of an origin, in whose name `*` may stand for a label; null for a broken one. */
+function portOf(origin: string | undefined): number | null {
+  const url = URL.parse(origin?.replace('*', 'any') ?? '');
+  if (url === null) return null;
+  return Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+}
+
 /** A name as YAML has it: a leading `*` would be an alias. */
 function quoted(name: string): string {
   return name.startsWith('*') ? JSON.stringify(name) : name;
@@ -122,4 +152,4 @@ const listenersServeBrowsers: Rule = ({ forward_auth: listeners = [], hosts }, {
 };
 
 /** Warnings about the hosts that people enter with one sign-in. */
-export const hostWarnings: readonly Rule[] = [entriesHaveRoutes, listenersServeBrowsers];
+export const hostWarnings: readonly Rule[] = [entriesHaveRoutes, portsAreReached, listenersServeBrowsers];
