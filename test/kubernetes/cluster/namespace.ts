@@ -7,8 +7,12 @@ const ofControllers = /^(?:configmap\/kube-root-ca\.crt|serviceaccount\/default|
 
 let kinds: string | undefined;
 
-/** Creates a namespace that admits only pods of the Pod Security level `restricted`; deleted at the end of the test. */
+/**
+ * Creates a namespace that admits only pods of the Pod Security level `restricted`, once another test's of that name has
+ * gone; deleted at the end of the test.
+ */
 export async function createNamespace(t: TestScope, name: string, level = 'restricted'): Promise<void> {
+  await kubectl('wait', '--for=delete', `namespace/${name}`, '--timeout=120s');
   const labels = {
     'pod-security.kubernetes.io/enforce': level,
     'pod-security.kubernetes.io/warn': 'restricted',

@@ -2,6 +2,8 @@ import { registry } from '../node/folders.ts';
 
 /** How it differs from one that speaks HTTP on port 9000. */
 export interface OrdersOptions {
+  /** Of the Service and its pods. */
+  readonly name?: string;
   readonly port?: number;
   /** A Secret with a certificate, for HTTPS. */
   readonly tlsSecret?: string;
@@ -10,8 +12,8 @@ export interface OrdersOptions {
 const tlsFolder = '/run/tls';
 
 /** The Service `orders` with its pod, as any that a gateway protects. */
-export function ordersService({ port = 9000, tlsSecret }: OrdersOptions = {}): object[] {
-  const labels = { app: 'orders' };
+export function ordersService({ name = 'orders', port = 9000, tlsSecret }: OrdersOptions = {}): object[] {
+  const labels = { app: name };
   const volumes = tlsSecret === undefined ? [] : [{ name: 'tls', secret: { secretName: tlsSecret } }];
   const container = {
     name: 'orders',
@@ -36,13 +38,13 @@ export function ordersService({ port = 9000, tlsSecret }: OrdersOptions = {}): o
     {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
-      metadata: { name: 'orders' },
+      metadata: { name },
       spec: { replicas: 1, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: pod } },
     },
     {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: { name: 'orders' },
+      metadata: { name },
       spec: { selector: labels, ports: [{ port }] },
     },
   ];

@@ -18,13 +18,15 @@ async function respond(request, response) {
   if (slow) await sleep(Number(slow[1]));
   // Or the connection would keep it from ending.
   if (isEnding) response.setHeader('connection', 'close');
-  const { 'x-auth-username': username, 'x-auth-tenant': tenant } = request.headers;
+  const { headers } = request;
   const seen = {
     method: request.method,
     url: request.url,
     bytes,
-    username,
-    tenant,
+    username: headers['x-auth-username'],
+    tenant: headers['x-auth-tenant'],
+    host: headers['x-forwarded-host'],
+    cookie: headers.cookie,
     pod: process.env.HOSTNAME,
   };
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(seen));

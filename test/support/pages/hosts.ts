@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import type { ApiResponse } from '../clients/api-client.ts';
-import { administrator, type TestGateway } from '../gateway/gateway.ts';
+import type { ApiClient, ApiResponse } from '../clients/api-client.ts';
+import { administrator } from '../gateway/gateway.ts';
 import { navigation, ownForm, startWebGateway } from './web.ts';
 
 /** Origins of the tests: that of `base_url`, two named hosts, and one under a wildcard. */
@@ -53,7 +53,7 @@ export interface HostBrowser {
 const maxSteps = 20;
 
 /** Creates a browser without cookies. `gateway`: its client is asked anew for each request. */
-export function createHostBrowser(gateway: Pick<TestGateway, 'api'>): HostBrowser {
+export function createHostBrowser(gateway: { readonly api: Pick<ApiClient, 'send'> }): HostBrowser {
   const jars = new Map<string, Map<string, string>>();
   function cookiesAt(origin: string): Map<string, string> {
     const { hostname } = new URL(origin);
