@@ -94,7 +94,7 @@ default
 {{- with include "postern.hostOf" $origin }}{{ $hosts = append $hosts . }}{{ end }}
 {{- end }}
 {{- range .Values.config.hosts }}
-{{- with include "postern.hostOf" . }}{{ $hosts = append $hosts . }}{{ end }}
+{{- if include "postern.isOrigin" . }}{{ $hosts = append $hosts (include "postern.hostOf" .) }}{{ end }}
 {{- end }}
 {{- toJson $hosts }}
 {{- end -}}
@@ -102,4 +102,15 @@ default
 {{/* The host of an http or https address, which may be a wildcard; nothing for anything else. */}}
 {{- define "postern.hostOf" -}}
 {{- toString . | lower | regexFind "^https?://((\\*\\.)?[a-z0-9._-]+|\\[[0-9a-f:.]+\\])" | trimPrefix "http://" | trimPrefix "https://" -}}
+{{- end -}}
+
+{{/* "true" for an origin as `hosts` has them, its first label a wildcard or not. */}}
+{{- define "postern.isOrigin" -}}
+{{- if regexMatch "^https?://((\\*\\.)?[a-z0-9._-]+|\\[[0-9a-f:.]+\\])(:[0-9]+)?$" (toString .) -}}true{{- end -}}
+{{- end -}}
+
+{{/* "true" for a name that the API server takes, whole labels of letters, digits and hyphens, and for none at all. */}}
+{{- define "postern.isNameOfKubernetes" -}}
+{{- $label := "[a-z0-9]([-a-z0-9]*[a-z0-9])?" -}}
+{{- if regexMatch (printf "^$|^(\\*\\.)?%s(\\.%s)*$" $label $label) (toString .) -}}true{{- end -}}
 {{- end -}}

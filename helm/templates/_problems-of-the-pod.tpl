@@ -149,10 +149,21 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- $own := include "postern.publicHosts" . | fromJsonArray }}
+{{- range ternary (.Values.httpRoute.hostnames | default $own) list .Values.httpRoute.enabled }}
+{{- if not (include "postern.isNameOfKubernetes" .) }}
+- httpRoute is enabled, but {{ . }} is no name that an HTTPRoute can have; list those that it can at httpRoute.hostnames.
+{{- end }}
+{{- end }}
 {{- if .Values.ingress.enabled }}
 {{- $names := list }}
-{{- range .Values.ingress.hosts }}{{ $names = append $names .host }}{{ end }}
-{{- $names = $names | default (include "postern.publicHosts" . | fromJsonArray) }}
+{{- range .Values.ingress.hosts }}{{ $names = append $names (.host | default "") }}{{ end }}
+{{- $names = $names | default $own }}
+{{- range $names }}
+{{- if or (not (include "postern.isNameOfKubernetes" .)) (regexMatch "^[0-9]+(\\.[0-9]+){3}$" .) }}
+- ingress is enabled, but {{ . }} is no name that an Ingress can have; list those that it can at ingress.hosts.
+{{- end }}
+{{- end }}
 {{- range $host, $_ := .Values.ingress.tlsSecrets }}
 {{- if not (has $host $names) }}
 - ingress.tlsSecrets has {{ $host }}, which is no host of the ingress; its hosts are {{ join ", " $names }}.

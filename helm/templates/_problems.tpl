@@ -38,6 +38,11 @@
 - config.routes is missing; without a route no path reaches the service.
 {{- end }}
 {{- end }}
+{{- range $index, $origin := $config.hosts }}
+{{- if and (kindIs "string" $origin) (not (include "postern.isOrigin" $origin)) }}
+- config.hosts[{{ $index }}] is {{ $origin }}; it must be an origin such as https://wiki.acme.example.com or https://*.preview.acme.dev.
+{{- end }}
+{{- end }}
 {{- end -}}
 
 {{- define "postern.listenerProblems" -}}

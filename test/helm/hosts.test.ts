@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'yaml';
 import { render, requireHelm, theOnly } from './helm.ts';
+import { namesOfHosts } from './host-names.ts';
 
 const file = 'helm/ci/gateway-hosts-values.yaml';
 const names = ['gate.acme.example.com', 'wiki.acme.example.com', '*.preview.acme.dev'];
@@ -92,4 +93,53 @@ t.test('hosts that people enter with one sign-in', async (t) => {
         ),
       });
   });
+
+  t.test('an entry that is no origin, which would be missing outside', async (t) => {
+    const says = (entry: string, index: number) =>
+      `\n\nThis release can't work:\n- config.hosts[${index}] is ${entry}; it must be an origin such as ` +
+      'https://wiki.acme.example.com or https://*.preview.acme.dev.\n\n';
+    for (const entry of [
+      'wiki.acme.example.com',
+      'https://Wiki.acme.example.com',
+      'https://wiki.acme.example.com/',
+      'https://*.*.acme.dev',
+      'https://pr-*.acme.dev',
+      'https://*',
+    ])
+      t.match(
+        refusalOf(withHosts([`https://${names[1]}`, entry], { ingress: { enabled: true } })),
+        says(entry, 1),
+      );
+    const own = withHosts([names[1]], { existingConfig: 'mine', ingress: { enabled: true } });
+    t.match(refusalOf(own), says(names[1]!, 0), 'where they are there for the ingress alone');
+  });
+
+  t.test('names that the API server refuses are refused before anything is made', async (t) => {
+    const { parentRefs } = values.httpRoute;
+    const judge = (name: string, more: object) =>
+      refusalOf(withHosts([`https://${name}`], { ingress: {}, httpRoute: {}, ...more }));
+    for (const { name, inIngress, inRoute } of namesOfHosts) {
+      const ofIngress = judge(name, { ingress: { enabled: true } });
+      if (inIngress) t.equal(ofIngress, '', name);
+      else t.match(ofIngress, `ingress is enabled, but ${name} is no name that an Ingress can have`);
+      const ofRoute = judge(name, { httpRoute: { enabled: true, parentRefs } });
+      if (inRoute) t.equal(ofRoute, '', name);
+      else t.match(ofRoute, `httpRoute is enabled, but ${name} is no name that an HTTPRoute can have`);
+      const written = {
+        ingress: { enabled: true, hosts: [{ host: names[1] }] },
+        httpRoute: { enabled: true, parentRefs, hostnames: [names[1]] },
+      };
+      t.equal(judge(name, written), '', 'while others are written out');
+    }
+  });
 });
+
+/** What helm says of the values; empty if they can work. */
+function refusalOf(values: object): string {
+  try {
+    render(values);
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
