@@ -5,6 +5,12 @@ import { apply, get, kubectl } from './commands.ts';
 /** What the controllers make in every namespace, or make of something else. */
 const ofControllers = /^(?:configmap\/kube-root-ca\.crt|serviceaccount\/default|event.*|endpoint.*|lease.*)$/;
 
+/**
+ * The longest `terminationGracePeriodSeconds` of helm/ci. A container takes all of it that was told to end before its
+ * process 1 listened for that.
+ */
+const longestGraceMs = 130_000;
+
 let kinds: string | undefined;
 
 /**
@@ -32,10 +38,11 @@ export async function objectsIn(namespace: string): Promise<string[]> {
 
 /** Waits until no pod is left of what was deleted, and gives the objects that are. */
 export async function objectsLeftIn(namespace: string): Promise<string[]> {
-  return eventually('no pod is left', async () => {
+  const look = async () => {
     const objects = await objectsIn(namespace);
     return !objects.some((name) => /^(?:pod|replicaset)/.test(name)) && objects;
-  });
+  };
+  return eventually('no pod is left', look, longestGraceMs + 20_000);
 }
 
 /** The address of a Service in the cluster. */
