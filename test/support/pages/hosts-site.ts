@@ -29,7 +29,7 @@ export interface HostsSite extends TestGateway {
   configure(config: object): Promise<void>;
 }
 
-/** Starts it; services have the pages of `browser-site.ts`, and at `/strict` a form under `form-action 'self'`. */
+/** Starts it; services have the pages of `browser-site.ts`, `/open` without a sign-in, `/strict` under `form-action 'self'`. */
 export async function startHostsSite(
   t: TestScope,
   { scheme, config = {} }: { readonly scheme: 'http' | 'https'; readonly config?: object },
@@ -80,6 +80,7 @@ export async function startHostsSite(
 function routesTo(app: string, sockets: string): object {
   const ofHost = (host: string) => [
     { host, prefix: '/live', upstream: 'sockets', browser: true },
+    { host, prefix: '/open', upstream: 'app', public: true },
     { host, prefix: '/', upstream: 'app', browser: true },
   ];
   return {
