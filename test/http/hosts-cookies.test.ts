@@ -8,7 +8,6 @@ import {
   hostCookieName,
   leadsTo,
   notes,
-  preview,
   startHostsGateway,
   wiki,
 } from '../support/pages/hosts.ts';
@@ -53,33 +52,6 @@ t.test('no service installs a worker above the pages of its host', async (t) => 
     json: { code: 'cross_site' },
   });
   t.match(await browser.send(`${wiki}/app/sw.js`, { headers: worker }), { status: 200 });
-});
-
-t.test('a WebSocket takes the cookie of its host from that host’s pages alone', async (t) => {
-  const friend = 'https://app.example.com';
-  const gateway = await startHostsGateway(t, { cors: { origins: [friend] } });
-  const browser = createHostBrowser(gateway);
-  await browser.signIn(`${wiki}/`);
-  await browser.open(`${preview}/`);
-  const handshake = {
-    connection: 'upgrade',
-    upgrade: 'websocket',
-    'sec-websocket-version': '13',
-    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-  };
-  for (const host of [wiki, preview]) {
-    const statusOf = async (origin: string) =>
-      (await browser.send(`${host}/live`, { headers: { ...handshake, origin } })).status;
-    const before = gateway.upstream.seen.length;
-    t.equal(await statusOf(host), 200, 'it reaches the service');
-    t.strictSame(gateway.upstream.seen.at(-1)!.values('upgrade'), ['websocket']);
-    t.strictSame(gateway.upstream.seen.at(-1)!.values('x-auth-method'), ['session']);
-    const http = host.replace('https:', 'http:');
-    const other = host === wiki ? preview : wiki;
-    for (const origin of [base, other, notes, friend, http, `${host}:8443`, 'https://evil.example', 'null'])
-      t.equal(await statusOf(origin), 403, `${host} from ${origin}`);
-    t.equal(gateway.upstream.seen.length, before + 1);
-  }
 });
 
 t.test('after a new sign-in at base_url, hosts are entered again without a question', async (t) => {

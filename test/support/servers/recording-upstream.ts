@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { WebSocketServer } from 'ws';
 import { createCredentialWatch } from '../gateway/credential-watch.ts';
 import type { SecretWatch } from '../gateway/secret-watch.ts';
 
@@ -26,13 +27,22 @@ export interface RecordingUpstream {
   close(): Promise<void>;
 }
 
-/** Starts the upstream on a free loopback port; `secrets` are further secrets that no application may see. */
+/**
+ * Starts the upstream on a free loopback port; `secrets` are further secrets that no application may see. It `acceptsWebSockets`,
+ * and sends each message back, or answers an upgrade as any request.
+ */
 export async function startRecordingUpstream(
   secrets?: Pick<SecretWatch, 'heldIn'>,
+  { acceptsWebSockets = false }: { readonly acceptsWebSockets?: boolean } = {},
 ): Promise<RecordingUpstream> {
   const watch = createCredentialWatch(secrets);
   const seen: SeenRequest[] = [];
   const begun: string[] = [];
+  const record = ({ method, url, rawHeaders }: IncomingMessage, body: Buffer) => {
+    const values = (name: string) =>
+      rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name);
+    seen.push({ method: method!, target: url!, rawHeaders, body, values });
+  };
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
     const chunks: Buffer[] = [];
     begun.push(request.url!);
@@ -40,18 +50,20 @@ export async function startRecordingUpstream(
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
-      const { rawHeaders } = request;
-      seen.push({
-        method: request.method!,
-        target: request.url!,
-        rawHeaders,
-        body,
-        values: (name) =>
-          rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === name),
-      });
+      record(request, body);
       upstream.response(request, response, body);
     });
   });
+  const sockets = new WebSocketServer({ noServer: true });
+  if (acceptsWebSockets)
+    server.on('upgrade', (request, socket, head) => {
+      watch.search(request.url!, request.rawHeaders);
+      record(request, head);
+      sockets.handleUpgrade(request, socket, head, (accepted) => {
+        accepted.on('error', () => {});
+        accepted.on('message', (data, binary) => accepted.send(data, { binary }));
+      });
+    });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -66,6 +78,7 @@ export async function startRecordingUpstream(
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
+        for (const socket of sockets.clients) socket.terminate();
       });
       watch.assertNone();
     },
