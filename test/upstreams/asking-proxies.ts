@@ -20,6 +20,8 @@ export interface AskingProxy {
   readonly more?: (folder: string, surroundings: Surroundings) => Readonly<Record<string, string>>;
   /** It understands HTTP/2 without TLS. */
   readonly speaksHttp2?: boolean;
+  /** Its question says whether the client asks for an upgrade. */
+  readonly saysUpgrade?: boolean;
   /** What is printed is only a part: own paths are left to others. */
   readonly isPartial?: boolean;
   /** The status that its client gets for a refusal. */
@@ -161,6 +163,7 @@ export const askingProxies = {
     find: built('caddy'),
     speaksHttp2: true,
     args: (folder) => ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'],
+    saysUpgrade: true,
     statusOf: asItIs,
   },
   traefik: {
@@ -177,6 +180,7 @@ export const askingProxies = {
     find: findEnvoy,
     args: envoyArgs,
     speaksHttp2: true,
+    saysUpgrade: true,
     statusOf: asItIs,
   },
   'envoy-grpc': {
@@ -185,6 +189,7 @@ export const askingProxies = {
     find: findEnvoy,
     args: envoyArgs,
     speaksHttp2: true,
+    saysUpgrade: true,
     statusOf: asItIs,
   },
 } as const satisfies Readonly<Record<string, AskingProxy>>;

@@ -26,6 +26,8 @@ export const places = {
   inner: 'inner.preview.acme.dev',
 } as const;
 export type Place = keyof typeof places;
+/** Every one. */
+export const allPlaces = Object.keys(places) as Place[];
 
 /** Ports of origins, which the service is told. */
 export const portOf: Readonly<Record<Place, string>> = {
@@ -35,6 +37,10 @@ export const portOf: Readonly<Record<Place, string>> = {
   preview: ':8444',
   inner: '',
 };
+/** The host as browsers name it, and as the service is told. */
+export const toldOf = (place: Place) => places[place] + portOf[place];
+/** An origin whose pages may use the web cookie, and no host's. */
+export const friend = 'https://friend.example';
 export const consoleHost = 'console.acme.example.com';
 
 const entries: Readonly<Record<Exclude<Place, 'base'>, string>> = {
@@ -91,7 +97,9 @@ export async function startHostsBench(
     t.pass(`needs ${name}`, { skip: `${name} is not installed: see test/upstreams/install.sh` });
     return undefined;
   }
-  const started = Object.keys(places).map(async (place) => [place, await startRecordingUpstream()] as const);
+  const started = allPlaces.map(
+    async (place) => [place, await startRecordingUpstream(undefined, { acceptsWebSockets: true })] as const,
+  );
   const services = Object.fromEntries(await Promise.all(started)) as Record<Place, RecordingUpstream>;
   t.teardown(() => Promise.all(Object.values(services).map((service) => service.close())));
   for (const service of Object.values(services))
@@ -103,9 +111,10 @@ export async function startHostsBench(
     listen: { port },
     trusted_proxies: ['127.0.0.1'],
     web: { console: { base_url: `https://${consoleHost}` } },
+    cors: { origins: [friend] },
     hosts: Object.entries(entries).map(([place, host]) => `https://${host}${portOf[place as Place]}`),
     upstreams: Object.fromEntries(Object.entries(services).map(([place, { url }]) => [place, { url }])),
-    routes: Object.keys(places).flatMap((place) => routesOf(place as Place)),
+    routes: allPlaces.flatMap(routesOf),
     forward_auth: [{ mode: proxy.mode, port: decisionPort, browser }],
   });
   const webCookie = await gateway.signIn();
@@ -117,9 +126,7 @@ export async function startHostsBench(
   const send: HostsBench['send'] = async (requestLine, lines) => {
     const connection = await connectRaw(proxyPort);
     const late = setTimeout(() => connection.reset(), 10_000);
-    // nginx takes the first of several.
-    const close = lines.some((line) => /^connection: upgrade$/i.test(line)) ? [] : ['Connection: close'];
-    connection.write([requestLine, ...close, ...lines, '', ''].join('\r\n'));
+    connection.write([requestLine, 'Connection: close', ...lines, '', ''].join('\r\n'));
     const response = await connection.response().catch(() => undefined);
     connection.reset();
     clearTimeout(late);

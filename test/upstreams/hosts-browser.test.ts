@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { connectRaw } from '../support/clients/raw-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -22,7 +23,11 @@ async function startTlsFront(t: Test, { proxyPort }: HostsBench): Promise<number
   const folder = mkdtempSync(join(tmpdir(), 'postern-tls-front-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const { certFile, keyFile } = makeCertificate(folder, 'localhost', ['DNS:localhost']);
-  const server = `server {
+  const server = `map $http_upgrade $front_connection {
+  default upgrade;
+  '' '';
+}
+server {
   listen 127.0.0.1:${port} ssl;
   ssl_certificate ${certFile};
   ssl_certificate_key ${keyFile};
@@ -32,6 +37,8 @@ async function startTlsFront(t: Test, { proxyPort }: HostsBench): Promise<number
     proxy_set_header Host $http_host;
     proxy_set_header X-Forwarded-For $remote_addr;
     proxy_set_header X-Forwarded-Proto https;
+    proxy_set_header Upgrade $http_upgrade;
+    proxy_set_header Connection $front_connection;
   }
 }
 `;
@@ -47,6 +54,15 @@ async function startTlsFront(t: Test, { proxyPort }: HostsBench): Promise<number
   );
   return port;
 }
+
+/** What a WebSocket to `url` sends back, or that it was closed. */
+const webSocketTo = (page: Page, url: string) =>
+  page.evaluate(`new Promise((resolve) => {
+    const socket = new WebSocket(${JSON.stringify(url.replace('https:', 'wss:'))});
+    socket.onopen = () => socket.send('echoed');
+    socket.onmessage = ({ data }) => resolve(data);
+    socket.onclose = () => resolve('closed');
+  })`);
 
 const others = ['haproxy', 'traefik', 'caddy', 'envoy', 'envoy-grpc'] as const;
 
@@ -72,12 +88,20 @@ for (const name of ['nginx', ...(isLong ? others : [])] as const)
     await signIn(page);
     await page.waitForURL(`${at('wiki')}/app/x?y=1`);
     t.equal(await page.textContent('body'), 'served');
+    t.equal(await webSocketTo(page, `${at('wiki')}/app/socket`), 'echoed', 'a WebSocket of its own page');
     for (const place of ['files', 'preview', 'base'] as const) {
       await page.goto(`${at(place)}/app/y`);
       await page.waitForURL(`${at(place)}/app/y`);
       t.equal(await page.textContent('body'), 'served', `${place}, without a question`);
     }
-    for (const { place, seen } of bench.takeDelivered()) {
+    t.equal(await webSocketTo(page, `${at('base')}/app/live`), 'echoed');
+    t.equal(await webSocketTo(page, `${at('wiki')}/app/live`), 'closed', 'of the same site, and foreign');
+    const delivered = bench.takeDelivered();
+    t.same(
+      delivered.filter(({ seen }) => seen.target === '/app/live').map(({ place }) => place),
+      ['base'],
+    );
+    for (const { place, seen } of delivered) {
       if (!seen.target.startsWith('/app/')) continue;
       t.same(seen.values('x-auth-username'), ['ada'], place);
       t.same(seen.values('x-forwarded-host'), [places[place] + portOf[place]], place);

@@ -7,7 +7,17 @@ import { isLong } from '../support/gateway/gateway-under-load.ts';
 import { createHostBrowser } from '../support/pages/hosts.ts';
 import { navigation, ownForm } from '../support/pages/web.ts';
 import { type AskingProxy, askingProxies } from './asking-proxies.ts';
-import { consoleHost, type HostsBench, type Place, places, portOf, startHostsBench } from './hosts-bench.ts';
+import {
+  allPlaces,
+  consoleHost,
+  type HostsBench,
+  type Place,
+  places,
+  portOf,
+  startHostsBench,
+  toldOf,
+} from './hosts-bench.ts';
+import { judgeHostSockets } from './judge-host-sockets.ts';
 
 /** Runs all checks of several hosts against one proxy, configured by what is printed for it. */
 export async function judgeHosts(t: Test, name: keyof typeof askingProxies): Promise<void> {
@@ -20,7 +30,7 @@ export async function judgeHosts(t: Test, name: keyof typeof askingProxies): Pro
     judgeServed(t, bench, proxy),
   );
   await t.test('pages of other sites use no cookie', (t) => judgeForeign(t, bench, proxy));
-  await t.test('a WebSocket is of its host’s own pages', (t) => judgeSockets(t, bench));
+  await t.test('a WebSocket is of its host’s own pages', (t) => judgeHostSockets(t, bench, proxy));
   await t.test('the pages are Postern’s on every host', (t) => judgePages(t, bench));
   await t.test('any other host is 404, and no one is asked', (t) => judgeDefault(t, bench));
   await t.test('no request is judged as of one host and delivered to another', (t) =>
@@ -42,10 +52,6 @@ export const ofOneHost = {
 const linesOf = (headers: Readonly<Record<string, string>>) =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 const fetched = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
-const allPlaces = Object.keys(places) as Place[];
-
-/** The host as browsers name it, and as the service is told. */
-const toldOf = (place: Place) => places[place] + portOf[place];
 
 async function sent(
   bench: HostsBench,
@@ -160,44 +166,6 @@ async function judgeForeign(t: Test, bench: HostsBench, { statusOf }: AskingProx
   const unknown = await sent(bench, host, '/app/x', { accept: 'text/html' });
   t.equal(unknown.status, 302, 'a navigation, by what it accepts');
   bench.takeDelivered();
-}
-
-async function judgeSockets(t: Test, bench: HostsBench): Promise<void> {
-  const handshake = {
-    connection: 'Upgrade',
-    upgrade: 'websocket',
-    'sec-websocket-version': '13',
-    'sec-websocket-key': `${'A'.repeat(22)}==`,
-  };
-  for (const place of ['wiki', 'preview'] as const) {
-    const host = toldOf(place);
-    const [own, other] = [`https://${host}`, place === 'wiki' ? 'files' : 'wiki'] as const;
-    const cookie = bench.cookieAt(places[place]);
-    const ask = (more: Readonly<Record<string, string>>) =>
-      sent(bench, host, '/app/x', { ...handshake, ...more });
-    t.equal((await ask({ origin: own, cookie })).status, 200, `${place}: of its own`);
-    const [delivered, ...others] = bench.takeDelivered();
-    t.strictSame(others, []);
-    t.equal(delivered?.place, place);
-    t.strictSame(delivered?.seen.values('upgrade'), ['websocket']);
-    t.strictSame(delivered?.seen.values('x-auth-username'), ['ada']);
-    const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-      'without a cookie': { origin: own },
-      'with the cookie of another host': { origin: own, cookie: bench.cookieAt(places[other]) },
-      'with the web cookie': { origin: own, cookie: bench.webCookie },
-    };
-    for (const [name, headers] of Object.entries(refused))
-      t.equal((await ask(headers)).status, 401, `${place}: ${name}`);
-    // A question that doesn't say that it is about an upgrade is one about a script of that origin.
-    for (const origin of [
-      `https://${toldOf(other)}`,
-      `https://${toldOf('base')}`,
-      'https://evil.example',
-      'null',
-    ])
-      t.match(`${(await ask({ origin, cookie })).status}`, /^40[13]$/, `${place}: of ${origin}`);
-    t.strictSame(bench.takeDelivered(), []);
-  }
 }
 
 async function judgePages(t: Test, bench: HostsBench): Promise<void> {
