@@ -197,6 +197,14 @@ t.test('pages that don’t open it for their visitor get nothing of it', async (
     ['basic', 403],
   ]);
   t.notMatch(JSON.stringify(seen), 'code=');
+  const closed = await page.evaluate(`new Promise((resolve) => {
+    const socket = new WebSocket(${JSON.stringify(`${at.wiki.replace('http:', 'ws:')}/live`)});
+    socket.onopen = () => resolve('open');
+    socket.onclose = ({ code }) => resolve(code);
+  })`);
+  t.equal(closed, 1006, 'a WebSocket at a host of the same site');
+  const tried = site.logLines().filter((line) => line.msg === 'request' && line.path === '/live');
+  t.match(tried, [{ status: 403, outcome: 'cross_site' }], 'its cookie came, and did not count');
   t.ok(answers.length >= 4 && answers.every(([, status]) => status === 403), 'the frame is refused as well');
 
   const elsewhere = await serveElsewhere(
