@@ -156,7 +156,7 @@ function composeForward(config: Config, lasting: LastingParts, cors: Cors, repli
     ownsCors: cors.enabled,
     hasHsts: config.listen.hsts,
     dropsServiceWorkerScope: config.web?.service_workers === 'refuse',
-    corsHeaders: (exchange) => cors.responseHeaders(exchange.head),
+    corsHeaders: (exchange) => cors.responseHeaders(exchange),
     refuse: (exchange, error) => replies.refuse(exchange, error),
   });
   return traceForward(forward, tracing);

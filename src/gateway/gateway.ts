@@ -89,7 +89,7 @@ export class Gateway {
         void serveEndpoint(exchange, verdict.match);
         return;
       case 'preflight':
-        replies.send(exchange, { status: 204, headers: cors.preflightHeaders(exchange.head) });
+        replies.send(exchange, { status: 204, headers: cors.preflightHeaders(exchange) });
         return;
       case 'pass': {
         const { route, principal, asPreflight } = verdict;

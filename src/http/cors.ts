@@ -7,9 +7,16 @@ export interface Cors {
   readonly enabled: boolean;
   isAllowed(origin: string): boolean;
   /** CORS headers of the response to any request, names and values in turn. */
-  responseHeaders(head: RequestHead): readonly string[];
+  responseHeaders(request: CorsRequest): readonly string[];
   /** Further headers of the 204 to a preflight, names and values in turn. */
-  preflightHeaders(head: RequestHead): readonly string[];
+  preflightHeaders(request: CorsRequest): readonly string[];
+}
+
+/** The relevant parts of a request. */
+export interface CorsRequest {
+  readonly head: RequestHead;
+  /** The host that it is for: from a trusted proxy, the one that the proxy names. */
+  readonly host: string;
 }
 
 const maxAgeSeconds = '600';
@@ -27,8 +34,8 @@ export function isPreflight(method: string, head: RequestHead): boolean {
 
 /**
  * Creates the CORS protocol. `origins` are spelled as browsers send them: scheme, host, and the port unless it is the default.
- * `expose`: further response headers that pages of these origins may read. `isClosed`: returns true for a Host header under which
- * no page of another origin may read responses.
+ * `expose`: further response headers that pages of these origins may read. `isClosed`: returns true for a host under which no
+ * page of another origin may read responses.
  */
 export function createCors(
   { origins, expose = [] }: { readonly origins: readonly string[]; readonly expose?: readonly string[] },
@@ -41,8 +48,8 @@ export function createCors(
   return {
     enabled,
     isAllowed,
-    responseHeaders(head) {
-      if (!enabled || isClosed(head.host)) return [];
+    responseHeaders({ head, host }) {
+      if (!enabled || isClosed(host)) return [];
       if (head.originCount !== 1 || !isAllowed(head.origin)) return vary;
       return [
         'Access-Control-Allow-Origin',
@@ -54,8 +61,8 @@ export function createCors(
         ...vary,
       ];
     },
-    preflightHeaders(head) {
-      if (!enabled || isClosed(head.host) || !isAllowed(head.origin) || !methodName.test(head.requestMethod))
+    preflightHeaders({ head, host }) {
+      if (!enabled || isClosed(host) || !isAllowed(head.origin) || !methodName.test(head.requestMethod))
         return [];
       const headers = [
         'Access-Control-Allow-Methods',

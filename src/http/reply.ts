@@ -139,7 +139,7 @@ export function createReplies(options: {
       ...everywhere,
       ...pathFields,
       ...exchange.responseFields,
-      ...(cors.enabled && !exchange.leavesCors ? cors.responseHeaders(exchange.head) : none),
+      ...(cors.enabled && !exchange.leavesCors ? cors.responseHeaders(exchange) : none),
     ];
     if (content !== null) all.push('Content-Type', content.type);
     const bytes = content?.bytes;
@@ -180,11 +180,11 @@ export function createReplies(options: {
     refuseBegun(request, refusal) {
       const parts = shape(refusalParts(refusal, realm, request.id, false));
       const reply = insteadOf(request, refusal, parts) ?? parts;
-      const { id, method, head } = request;
+      const { id, method } = request;
       const further = [
         ...everywhere,
         ...fieldsOn(request),
-        ...(cors.enabled && !request.leavesCors ? cors.responseHeaders(head) : none),
+        ...(cors.enabled && !request.leavesCors ? cors.responseHeaders(request) : none),
       ];
       return lastResponse(id, reply, further, method === 'HEAD');
     },

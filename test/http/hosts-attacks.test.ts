@@ -269,3 +269,25 @@ t.test('a page of cors.origins reads nothing of the way in, and can plant no sta
   const service = await browser.send(`${wiki}/x`, { headers });
   t.equal(service.headers['access-control-allow-origin'], origin, 'a service’s answers are as ever');
 });
+
+t.test('nor at the console’s own host, by whatever header it is named', async (t) => {
+  const origin = 'https://front.acme.example.com';
+  const console = 'console.acme.example.com';
+  const { api } = await startHostsGateway(t, {
+    cors: { origins: [origin] },
+    trusted_proxies: ['127.0.0.1'],
+    web: { console: { base_url: `https://${console}` } },
+  });
+  const rows: readonly [headers: Record<string, string>, allowed: string | undefined][] = [
+    [{ host: new URL(base).host }, origin],
+    [{ host: console }, undefined],
+    [{ host: 'postern.internal', 'x-forwarded-host': console }, undefined],
+    [{ host: 'postern.internal', 'x-forwarded-host': new URL(base).host }, origin],
+  ];
+  for (const [named, allowed] of rows)
+    for (const method of ['GET', 'OPTIONS']) {
+      const headers = { ...named, origin, 'access-control-request-method': 'GET' };
+      const answer = await api.send({ method, path: '/api/admin/api-keys/', headers });
+      t.equal(answer.headers['access-control-allow-origin'], allowed, `${method} ${JSON.stringify(named)}`);
+    }
+});
