@@ -32,6 +32,9 @@ export async function judgeHosts(t: Test, name: keyof typeof askingProxies): Pro
   await t.test('pages of other sites use no cookie', (t) => judgeForeign(t, bench, proxy));
   await t.test('a WebSocket is of its host’s own pages', (t) => judgeHostSockets(t, bench, proxy));
   await t.test('the pages are Postern’s on every host', (t) => judgePages(t, bench));
+  await t.test('a head that no one takes leaves the address of the way in to no page', (t) =>
+    judgeHeads(t, bench, proxy),
+  );
   await t.test('any other host is 404, and no one is asked', (t) => judgeDefault(t, bench));
   await t.test('no request is judged as of one host and delivered to another', (t) =>
     judgeConfusion(t, bench, proxy),
@@ -191,6 +194,23 @@ async function judgePages(t: Test, bench: HostsBench): Promise<void> {
     t.equal((await sent(bench, consoleHost, target)).status, 404, target);
   // At a named host that path is a route's, and asked about.
   t.equal(bench.decisions().length, before + 1);
+  t.strictSame(bench.takeDelivered(), []);
+}
+
+/** A script of a service can make its browser's cookies larger than a server takes; the code in the address is not spent then. */
+async function judgeHeads(t: Test, bench: HostsBench, { mode }: AskingProxy): Promise<void> {
+  const sizes = [10_000, 40_000, 120_000, 400_000];
+  for (const place of allPlaces.filter((each) => each !== 'base'))
+    for (const size of sizes) {
+      const cookie = `a=${'x'.repeat(3_900)}; `.repeat(size / 4_000) + 'b=1';
+      const response = await sent(bench, toldOf(place), '/postern/enter?code=x', { ...navigation, cookie });
+      const what = `${place}, ${size} bytes: ${response.status}`;
+      t.match(`${response.status}`, /^(?:302|400|431)$/, what);
+      // HAProxy's answer to what fits no buffer can't be changed.
+      if (mode === 'haproxy' && size > 32_768) continue;
+      t.strictSame(response.values('cross-origin-opener-policy'), ['same-origin'], what);
+      t.strictSame(response.values('referrer-policy'), ['no-referrer'], what);
+    }
   t.strictSame(bench.takeDelivered(), []);
 }
 

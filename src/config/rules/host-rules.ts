@@ -109,7 +109,7 @@ const entriesHaveRoutes: Rule = (config, { report }) => {
       );
 };
 
-// A sign-in leads to the origin as it is written: whoever forgets the port sends people to a port where nothing listens.
+// A sign-in leads to the origin as it is written: without its port, to one where nothing listens.
 const portsAreReached: Rule = (config, { report }) => {
   const wanted = portOf(config.base_url);
   if (wanted === null) return;
