@@ -185,6 +185,10 @@ async function judgePages(t: Test, bench: HostsBench): Promise<void> {
       );
     }
   t.equal((await sent(bench, places.base, '/postern/sign-in', navigation)).status, 200);
+  const long = `/postern/start?return_to=/${encodeURIComponent('\u5b57'.repeat(600))}`;
+  const led = await sent(bench, places.wiki, long, navigation);
+  t.equal(led.status, 200, 'an address of several KiB is led on');
+  t.ok(led.values('refresh').join().length > 5_000);
   t.equal((await sent(bench, places.base, '/.well-known/jwks.json')).status, 200);
   t.equal((await sent(bench, places.wiki, '/.well-known/jwks.json')).status >= 400, true);
   const console = await sent(bench, consoleHost, '/postern/console/', navigation);
