@@ -82,7 +82,7 @@ export const pagesWith: Readonly<Record<string, (text: string) => string>> = {
       problem: null,
     }),
   'led to the sign-in': (text) => startPage(siteNamed(text), { url: text }),
-  'led to a host': (text) => signedInPage(siteNamed(text), { host: text, url: text }),
+  'led to a host': (text) => signedInPage(siteNamed(text), { host: text, url: `/postern/${text}` }),
   activate: (text) =>
     activatePage(siteNamed(text), {
       token: text,
