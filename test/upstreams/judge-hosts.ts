@@ -215,6 +215,12 @@ async function judgeHeads(t: Test, bench: HostsBench, { mode }: AskingProxy): Pr
       t.strictSame(response.values('cross-origin-opener-policy'), ['same-origin'], what);
       t.strictSame(response.values('referrer-policy'), ['no-referrer'], what);
     }
+  // Browsers take an opener policy that is there twice for none.
+  for (const host of allPlaces.map(toldOf)) {
+    const refused = await sent(bench, host, '/app//x', navigation);
+    for (const name of ['cross-origin-opener-policy', 'referrer-policy'])
+      t.ok(refused.values(name).length <= 1, `${host}: ${refused.status}, ${name} once`);
+  }
   t.strictSame(bench.takeDelivered(), []);
 }
 
