@@ -21,6 +21,8 @@ export interface OwnEndpoints {
   readonly routes: OwnRoutes;
   /** The paths that Postern serves on each named host; undefined without pages. */
   readonly routesOfHosts: OwnRoutes | undefined;
+  /** Called for each request that is refused before it has an endpoint or a route; undefined: no page needs to know. */
+  readonly onRefused: WebEndpoints['onRefused'];
   /** Numbers of password hashes that are being computed and that are waiting. */
   passwordHashes(): WorkLoad;
   close(): Promise<void>;
@@ -49,6 +51,7 @@ export async function composeEndpoints(config: Config, shared: SharedParts): Pro
     routes: createOwnRoutes([...api, ...pages.endpoints], areas),
     routesOfHosts:
       places.webPath === undefined ? undefined : createOwnRoutes(pages.ofHosts, [places.webPath]),
+    onRefused: pages.onRefused,
     passwordHashes: parts.passwords.load,
     close: () => providers.close(),
   };

@@ -133,16 +133,20 @@ export class Gateway {
 
   #refuse(exchange: Exchange, error: unknown): void {
     // The request was refused before it had a route.
-    if (exchange.route === '') this.#noteRoute(exchange);
-    else if (exchange.reason === '')
+    if (exchange.route === '') {
+      this.#noteRoute(exchange);
+      this.parts.own.onRefused?.(exchange);
+    } else if (exchange.reason === '')
       exchange.reason = reasonOfWebCookie(exchange, error, this.parts.browserCookieNames);
     this.parts.replies.refuse(exchange, error);
   }
 
   /** The response, as latin1 text, to bytes that begin like a request but aren't one. */
   refuseBegun(request: RefusedRequest, refusal: Refusal): string {
+    const { own, replies } = this.parts;
     this.#noteRoute(request);
-    return this.parts.replies.refuseBegun(request, refusal);
+    own.onRefused?.(request);
+    return replies.refuseBegun(request, refusal);
   }
 
   /** Notes, of a request that is refused before it has a route, what the route of its path as spelled says, however malformed. */

@@ -6,6 +6,7 @@ import type { EndpointParts } from '../endpoints/endpoint-parts.ts';
 import { redeemInvitation } from '../endpoints/redeem-invitation.ts';
 import { selfPassword } from '../endpoints/self-password.ts';
 import { createApiStartCookies, createPageStartCookies } from '../endpoints/start-cookies.ts';
+import type { RefusedRequest } from '../http/exchange.ts';
 import type { Log } from '../log/log.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import { atApiPath } from '../rules/own-areas.ts';
@@ -31,6 +32,8 @@ export interface WebEndpoints {
   readonly endpoints: readonly Endpoint<'open'>[];
   /** Pages of each named host. */
   readonly ofHosts: readonly Endpoint<'open'>[];
+  /** Called for each request that is refused before it has an endpoint or a route; undefined: there are no named hosts. */
+  readonly onRefused?: (request: RefusedRequest) => void;
 }
 
 /** Further parts of the pages. */
@@ -125,5 +128,9 @@ export function webEndpoints(
   ];
   if (hosts === null) return { endpoints, ofHosts: [] };
   const signOutThere = createSignOut({ ...common, sessions: hosts.sessions, newState });
-  return { endpoints, ofHosts: [files, ...hosts.endpoints, ...signOutThere] };
+  return {
+    endpoints,
+    ofHosts: [files, ...hosts.endpoints, ...signOutThere],
+    onRefused: (request) => hosts.entries.spendRefused(request),
+  };
 }

@@ -1,4 +1,5 @@
 import type { HostCode, HostCodes } from '../credentials/host-code.ts';
+import type { RefusedRequest } from '../http/exchange.ts';
 import type { Session, Sessions } from '../stores/sessions.ts';
 import type { SingleUse } from '../stores/single-use.ts';
 import type { WebArea } from './area.ts';
@@ -56,5 +57,16 @@ export class HostEntries {
     const isLive = session !== undefined && (await isAlive(code.sessionId));
     const isFirst = await singleUse.consume(`code:${code.id}`, code.expires + usedMarginMs);
     return isFirst && isLive && code.host === hostName ? { code, session } : null;
+  }
+
+  /**
+   * Spends the code of a request for `enter` that is refused before it has an endpoint: the browser shows the refusal at that
+   * address, which scripts of the service may read from its history (Firefox tells it in spite of `no-referrer`).
+   */
+  spendRefused({ namedHost, path, query }: Pick<RefusedRequest, 'namedHost' | 'path' | 'query'>): void {
+    if (namedHost === null || path !== `${this.#options.area.path}/enter`) return;
+    const code = new URLSearchParams(query).get('code');
+    // While the session store is unavailable, no code is good anyhow.
+    if (code !== null) this.spend(code, namedHost.name).catch(() => {});
   }
 }
