@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import type { IdentityProvider } from '../identity-providers/identity-provider.ts';
 import { readQuery } from '../input/url-encoded.ts';
-import { returnToPattern } from '../rules/return-to.ts';
+import { maxReturnToBytes, returnToPattern } from '../rules/return-to.ts';
 import type { EndpointDefinition } from './endpoint.ts';
 import type { StartCookies } from './start-cookies.ts';
-
-/** Maximum length of `return_to`, in characters, as JSON Schema counts them. */
-const maxReturnToLength = 2048;
 
 const startQuery = z.object({
   return_to: z
     .string()
-    .max(maxReturnToLength)
+    .max(maxReturnToBytes)
     .regex(returnToPattern)
     .optional()
     .describe('A path of the front end, returned by the exchange.'),

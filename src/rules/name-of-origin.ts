@@ -5,3 +5,9 @@
 export function nameOfOrigin(origin: string): string {
   return origin.replace(/^https?:\/\//, '').replace(/\.?(?::\d+)?$/, '');
 }
+
+/** The port of an origin, in whose name `*` may stand for the first label: that of its scheme if it has none. */
+export function portOfOrigin(origin: string): number {
+  const { port, protocol } = new URL(origin.replace('*', 'any'));
+  return Number(port || (protocol === 'https:' ? 443 : 80));
+}

@@ -8,7 +8,7 @@ const segment = `[^/?${noControl}]+`;
  */
 export const returnToPattern = new RegExp(`^/(${segment}(/${segment})*/?)?(\\?[^${noControl}]*)?$`);
 
-/** Maximum length of the location, in bytes of UTF-8. */
+/** Maximum length of the location, in bytes of UTF-8; where a schema counts characters, no allowed one has more. */
 export const maxReturnToBytes = 2048;
 
 /** True if a text is allowed as such a location: {@link returnToPattern}, {@link maxReturnToBytes}. */

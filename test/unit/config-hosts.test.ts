@@ -330,6 +330,9 @@ t.test('a start page that the hosts have taken along leads nowhere', async (t) =
   t.strictSame(warningsOf(t, yaml('/postern/', ofWiki)), [], 'Postern’s own page');
   t.strictSame(warningsOf(t, yaml('/app/', page(''), ofWiki)), []);
   t.strictSame(warningsOf(t, yaml('/', '{ exact: /, upstream: app, browser: true }', ofWiki)), []);
+  t.strictSame(warningsOf(t, yaml('/x', '{ exact: /app, upstream: app, browser: true }', ofWiki)), [
+    leavesNothing,
+  ]);
   t.strictSame(warningsOf(t, yaml('/x', '{ prefix: /app, upstream: app, browser: true }', ofWiki)), [
     leavesNothing,
   ]);

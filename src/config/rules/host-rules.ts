@@ -1,4 +1,4 @@
-import { nameOfOrigin } from '../../rules/name-of-origin.ts';
+import { nameOfOrigin, portOfOrigin } from '../../rules/name-of-origin.ts';
 import { suggestionOrNames } from '../../rules/nearest-name.ts';
 import { keyOf, type Path } from '../report/problems.ts';
 import { isLoopbackHost } from '../values/addresses.ts';
@@ -111,24 +111,17 @@ const entriesHaveRoutes: Rule = (config, { report }) => {
 
 // A sign-in leads to the origin as it is written: without its port, to one where nothing listens.
 const portsAreReached: Rule = (config, { report }) => {
-  const wanted = portOf(config.base_url);
-  if (wanted === null) return;
+  if (config.base_url === undefined) return;
+  const wanted = portOfOrigin(config.base_url);
   for (const { path, origin } of entriesOf(config)) {
-    const port = portOf(origin);
-    if (port !== null && port !== wanted)
+    const port = portOfOrigin(origin);
+    if (port !== wanted)
       report(
         path,
         `leads people to port ${port} after a sign-in, and base_url has ${wanted}: name the port that they use`,
       );
   }
 };
-
-/** Port of an origin, in whose name `*` may stand for a label; null for a broken one. */
-function portOf(origin: string | undefined): number | null {
-  const url = URL.parse(origin?.replace('*', 'any') ?? '');
-  if (url === null) return null;
-  return Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-}
 
 /** A name as YAML has it: a leading `*` would be an alias. */
 function quoted(name: string): string {

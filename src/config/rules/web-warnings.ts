@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { portOfOrigin } from '../../rules/name-of-origin.ts';
 import { areaOf } from '../../rules/own-areas.ts';
 import { noUpstream } from '../sections/routes.ts';
 import { isLoopbackHost } from '../values/addresses.ts';
@@ -13,9 +14,7 @@ const pagesMayCall: Rule = ({ routes = [] }, { report, isWritten }) => {
     const path = route?.prefix ?? route?.exact;
     if (path === undefined || route?.public || route?.upstream === noUpstream) continue;
     if (route?.accept?.includes('session') !== true || isWritten(['routes', index, 'browser'])) continue;
-    const page = pages.find(
-      ({ prefix, host }) => host === route.host && (prefix === '/' || areaOf(path, [prefix]) !== undefined),
-    );
+    const page = pages.find(({ prefix, host }) => host === route.host && isBelow(path, prefix));
     if (page !== undefined)
       report(
         ['routes', index],
@@ -104,8 +103,7 @@ const publicNamesAreNoUpstreams: Rule = ({ base_url: baseUrl, hosts = [], upstre
 
 /** Host and port of an origin. */
 function addressOf(origin: string): string {
-  const { protocol, hostname, port } = new URL(origin);
-  return `${hostname} ${port || (protocol === 'https:' ? 443 : 80)}`;
+  return `${new URL(origin).hostname} ${portOfOrigin(origin)}`;
 }
 
 /** Warns of pages that lead people nowhere: after a sign-in there is only Postern's own start page. */
@@ -121,20 +119,23 @@ const signInsLeadSomewhere: Rule = ({ web, routes = [] }, { report, isWritten })
 
 /** Warns of a start page that is a path without a route, once `hosts` have taken the routes of people. */
 const homeIsThere: Rule = ({ web, hosts, routes = [] }, { report }) => {
-  const home = web?.home;
-  if (hosts === undefined || home === undefined) return;
-  const path = home.split(/[?#]/, 1)[0]!;
-  if (areaOf(path, [web?.path ?? '/postern']) !== undefined) return;
-  const reaches = (route: (typeof routes)[number]) =>
-    route === undefined ||
-    (route.host === undefined &&
-      (route.exact === path || route.prefix === '/' || areaOf(path, [route.prefix ?? path]) !== undefined));
-  if (!routes.some(reaches))
+  if (hosts === undefined || web?.home === undefined || web.path === undefined) return;
+  const path = web.home.split(/[?#]/, 1)[0]!;
+  const ofBaseUrl = routes.filter((route) => route?.host === undefined);
+  const isRoute = ofBaseUrl.some(
+    (route) => route?.exact === path || (route?.prefix !== undefined && isBelow(path, route.prefix)),
+  );
+  if (!isRoute && !isBelow(path, web.path))
     report(
       ['web', 'home'],
       'has no route at the host of base_url, so people find nothing there: leave it out for the page of Postern',
     );
 };
+
+/** True if a path is a prefix itself, or below it. */
+function isBelow(path: string, prefix: string): boolean {
+  return prefix === '/' || areaOf(path, [prefix]) !== undefined;
+}
 
 /** Warnings about what browsers meet, and about the network in front of Postern. */
 export const webWarnings: readonly Rule[] = [
